@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from lace_tui.cli.folder import OutsideFolder, still_shared_lines
-from lace_tui.cli.written import late_lines
+from lace_tui.cli.written import kept_as_lines, late_lines
 from lace_tui.redoing import Again, again, redo
 from lace_tui.verbs.releasing import doubt_lines, gone_lines, left_out_lines, new_text, since_after
 from lazy.belonging import circle
@@ -167,12 +167,14 @@ class TakenBack(NamedTuple):
         late: in sentences.
         again: how it is done again; None where that would be another act.
         before: the last act as it is now.
+        kept: in sentences: where that is kept which nothing else holds.
     """
 
     undone: Undone
     late: tuple[str, ...]
     again: Again | None
     before: object
+    kept: tuple[str, ...] = ()
 
 
 class UndoPlan(NamedTuple):
@@ -203,7 +205,8 @@ def undo_planned(vault: Vault, plan: UndoPlan, watch: Watch) -> TakenBack:
             raise NothingToUndo("Something else was done here meanwhile.", hint="Look at the plan again.")
         one = again(vault) if not plan.undone.is_unfinished else None
         done = undo(vault, watch=watch)
-    return TakenBack(done, late_lines(vault, done.desk, done.kept), one, last_act(vault))
+    late, kept = late_lines(vault, done.desk, done.kept), tuple(kept_as_lines(vault, done))
+    return TakenBack(done, late, one, last_act(vault), kept)
 
 
 def words_of(node: str) -> str:

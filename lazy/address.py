@@ -19,10 +19,12 @@ from vault.commands import as_option, as_typed, as_words
 from vault.desk_folders import MAIN, desks
 from vault.desks.chunks import MissingObject
 from vault.errors import CallerError
+from vault.folder.checked_out import checkout_of
 from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.revisions.cases import SELF, Address, Case, Date, Hash, Label, Number, parse_address
 from vault.revisions.history import Head, ReleaseInfo, as_head, commit_info, line_head, releases, revision_of, revisions
+from vault.revisions.kept_states import MOST_KEPT, kept_state, was_kept
 from vault.revisions.labels import labelled
 from vault.revisions.reads import was_pruned
 from vault.vault import Vault
@@ -100,7 +102,8 @@ class ResolvedCommit(NamedTuple):
         node: verifier text of whose line was asked.
         desk: the desk.
         what: the address written out for a person, such as `bob/main@1.0.0`.
-        number: the revision number on that line, or None when a version led to the commit.
+        number: the revision number on that line, or None when a version led to the commit; and of a state that is kept
+            (`vault.revisions.kept_states`), whose commit is the one that the folder stands on now.
     """
 
     commit: RecordHash
@@ -131,7 +134,7 @@ def _resolve_address(vault: Vault, address: Address) -> ResolvedCommit:
         As `resolve`.
     """
     node = node_of(vault, address.peer) if address.peer else vault.node.text
-    found = _find(vault, address, node)
+    found = _kept(vault, address, node) or _find(vault, address, node)
     if not vault.store.have([found.tree]):
         raise _missing_content(vault, found)
     return found
@@ -213,6 +216,27 @@ def _find(vault: Vault, address: Address, node: str) -> ResolvedCommit:
                     f"{_line(vault, node, address.desk)} has no revision yet.", hint=_known(vault, node, address)
                 )
     return _of_head(vault, head)
+
+
+def _kept(vault: Vault, address: Address, node: str) -> ResolvedCommit | None:
+    """Return the state of a folder of mine that is kept under a name; None where the address is none of one.
+
+    Raises:
+        Pruned: it was, and is no more.
+    """
+    name, desk, store = str(address.case), address.desk, vault.store
+    if not isinstance(address.case, Label) or node != vault.node.text or labelled(store, node, desk, name) is not None:
+        return None
+    state = kept_state(store, desk, name)
+    if state is None:
+        if was_kept(store, desk, name):
+            way = f"The last {MOST_KEPT} of a desk are, until a prune."
+            raise Pruned(f"What was kept as {desk}@{name} is kept no more.", hint=way)
+        return None
+    base = checkout_of(vault, desk)
+    if base is None:  # then nothing was ever kept
+        return None
+    return ResolvedCommit(base.commit, state.tree, node, desk, f"{SELF}/{desk}@{name}")
 
 
 def _only(address: Address, found: Sequence[Head]) -> Head | None:

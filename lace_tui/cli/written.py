@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,13 @@ from lace_tui.cli.inert import inert
 from vault.commands import as_typed
 from vault.desk_folders import MAIN
 from vault.desks.paths import FolderPath, files_in
-from vault.plural import more_lines, plural
+from vault.folder.meanwhile import path_as_typed
+from vault.plural import few, more_lines, plural
+from vault.revisions.kept_states import MOST_KEPT
 from vault.vault import Vault
 
 if TYPE_CHECKING:
+    from lazy.folder.last_act import Undone
     from lazy.folder.updated import HeadConflict, Updated
     from lazy.resolving.kept_texts import KeptText
     from vault.desks.plan import Skip
@@ -24,12 +28,14 @@ __all__ = [
     "changes_of",
     "clash_lines",
     "files_moved_text",
+    "kept_as_lines",
     "kept_lines",
     "late_lines",
     "moved_lines",
     "moved_text",
     "opening_lines",
     "parts_lines",
+    "planned_kept_lines",
     "room_lines",
     "skipped_data",
     "skipped_lines",
@@ -67,6 +73,24 @@ def opening_lines(done: Updated, act: str) -> list[str]:
     """Return what went before an update or a merge, or would: one that was cut off, and a commit of what was dirty."""
     lines = [UNFINISHED] if done.is_unfinished else [_FINISHED] if done.is_finished else []
     return [*lines, f"Your changes were committed first, as 'before {act}'."] if done.saved is not None else lines
+
+
+def planned_kept_lines(done: Undone) -> list[str]:
+    """Return what an undo would keep under a name, since nothing else here holds it."""
+    return [f"What nothing else here holds would be kept under a name: {inert(few(done.lone))}."] if done.lone else []
+
+
+def kept_as_lines(vault: Vault, done: Undone) -> list[str]:
+    """Return where that is kept which nothing else here holds after an undo, and how it is had back."""
+    if not done.kept_as:
+        return []
+    above = os.path.commonpath(done.lone)
+    back = as_typed("checkout", done.kept_as, path_as_typed(vault, done.desk, above) if above else "PATH")
+    return [
+        f"What nothing else here holds is kept as {inert(done.kept_as)}: {inert(few(done.lone))}.",
+        f"It stays until {MOST_KEPT} others, or a prune, push it out.",
+        f"To have it back: {inert(back)}",
+    ]
 
 
 def clash_lines(conflict: HeadConflict, who: str) -> list[str]:

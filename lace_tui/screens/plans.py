@@ -35,7 +35,7 @@ def ask_undo(home: PlaceScreen, keep: Callable[[deeds.TakenBack | None], None]) 
 
     def done(told: deeds.TakenBack) -> Card:
         keep(told if told.again is not None else None)
-        card = undone_card((told.undone, told.late))
+        card = undone_card((told.undone, told.late), told.kept)
         following = (mark("next: Z does it again", QUIET),) if told.again is not None else ()
         return Card(card.title, (*card.lines, *following), card.is_bad)
 

@@ -12,6 +12,7 @@ from lace_tui.cli.written import (
     files_moved_text,
     moved_text,
     parts_lines,
+    planned_kept_lines,
     room_lines,
     skipped_lines,
     text_lines,
@@ -117,15 +118,20 @@ def undo_lines(plan: Undone) -> list[Content]:
     if plan.written or plan.deleted:
         lines.append(mark(f"{moved_text(plan.written, plan.deleted, planned=True)}:"))
         lines += path_lines([*(f"  {path}" for path in plan.written), *(f"- {path}" for path in plan.deleted)])
+    lines += [mark(line, NOTE) for line in planned_kept_lines(plan)]
     return [*lines, *out_lines(plan.left_out), mark("lace undo", NOTE)]
 
 
-def undone_card(told: tuple[Undone, Sequence[str]]) -> Card:
-    """Return the card of an act that was just taken back, with what to say of files that were saved meanwhile."""
+def undone_card(told: tuple[Undone, Sequence[str]], kept: Sequence[str] = ()) -> Card:
+    """Return the card of an act that was just taken back, with what to say of files that were saved meanwhile.
+
+    Before it, in sentences, where that is kept which nothing else here holds.
+    """
     done, late = told
     lines = [mark(f"= {done.what}", GOOD)]
     if done.written or done.deleted:
         lines.append(mark(moved_text(done.written, done.deleted)))
+    lines += map(mark, kept)
     return Card("Undo: done", (*lines, *out_lines(done.left_out), *late_lines(late)), bool(late))
 
 

@@ -125,6 +125,7 @@ def _data(done: Pruning, *, planned: bool) -> dict[str, object]:
         "files": done.files,
         "files_unproven": done.unproven,
         "unreached": done.unreached,
+        "kept_states": list(done.kept),
         "records": done.records,
         "bytes": done.bytes,
         "freed": done.freed,
@@ -157,6 +158,8 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
     for found in done.commits[:_NAMED]:
         yield f"  {inert(found.desk)}@{found.number}"
     yield from more_lines(len(done.commits), _NAMED)
+    for name in done.kept:
+        yield f"  {inert(name)}"
     if done.unreached and (done.commits or done.files):
         yield f"  and {_UNREACHED}"
     if done.read:

@@ -10,7 +10,16 @@ from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.unanswered import answered_once
-from lace_tui.cli.written import UNFINISHED, kept_lines, moved_lines, moved_text, skipped_data, skipped_lines
+from lace_tui.cli.written import (
+    UNFINISHED,
+    kept_as_lines,
+    kept_lines,
+    moved_lines,
+    moved_text,
+    planned_kept_lines,
+    skipped_data,
+    skipped_lines,
+)
 from lazy.folder.last_act import Undone
 from lazy.folder.unanswered import AGAIN, moved_again, note_answer, unanswered
 from lazy.folder.undo import undo
@@ -45,7 +54,7 @@ def _undo(context: Context, vault: Vault, *, is_dry: bool) -> Answer:
 
 
 def _note(vault: Vault, w: Writer, done: Undone) -> None:
-    made = {"what": done.what, "desk": done.desk, "revision": done.revision}
+    made = {name: getattr(done, name) for name in ("what", "desk", "revision", "lone", "kept_as")}
     note_answer(w, vault, "undo", [], made, done.desk if done.written or done.deleted else "")
 
 
@@ -55,7 +64,8 @@ def _done_before(vault: Vault) -> Undone | None:
     if known is None or (known["desk"] and is_unfinished(vault, known["desk"])):
         return None
     moved = moved_again(vault, known["moves"])
-    return Undone(known["what"], known["desk"], known["revision"], **moved._asdict())
+    done = Undone(known["what"], known["desk"], known["revision"], **moved._asdict())
+    return done._replace(lone=tuple(known.get("lone", ())), kept_as=known.get("kept_as", ""))
 
 
 def _answer(vault: Vault, done: Undone, *, is_dry: bool, is_again: bool = False) -> Answer:
@@ -68,6 +78,8 @@ def _answer(vault: Vault, done: Undone, *, is_dry: bool, is_again: bool = False)
         "written": list(done.written),
         "deleted": list(done.deleted),
         "kept": list(done.kept),
+        "lone": list(done.lone),
+        "kept_as": done.kept_as or None,
         "skipped": skipped_data(done.left_out),
         "unfinished": done.is_unfinished,
         "already": is_again,
@@ -75,6 +87,7 @@ def _answer(vault: Vault, done: Undone, *, is_dry: bool, is_again: bool = False)
     count = moved_text(done.written, done.deleted, planned=is_dry)
     moved = f": {count}" if done.written or done.deleted else ""
     lines = [f"{inert(done.what)}{moved}.", *moved_lines(done.written, done.deleted)]
+    lines += [*planned_kept_lines(done)] if done.kept_as == "" else kept_as_lines(vault, done)
     lines += [*skipped_lines(done.left_out), *late]
     if is_again:
         lines.insert(1, AGAIN)

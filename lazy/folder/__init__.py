@@ -7,6 +7,7 @@
 | `merging`, `desk_merge` | heads as one tree, by the graph or by a named strategy |
 | `moving`, `saving`, `written`, `left_out` | what an act would write, saves first, wrote, and left out |
 | `going_back`, `had_again`, `copying_out` | the folder, a path or a copy as any state has it |
+| `keeping` | what an act writes over, kept under a name |
 | `acts`, `last_act`, `undo`, `undo_path`, `only_copy` | what people do here, and back again |
 | `unanswered` | after an act that nobody was told of |
 | `following` | after a decision |

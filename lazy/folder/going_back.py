@@ -12,8 +12,10 @@ from lazy.address import ResolvedCommit
 from lazy.folder.acts import RESTORED
 from lazy.folder.copying_out import FolderNotMade
 from lazy.folder.had_again import holds_mine, holds_something, is_in_one, is_kept
+from lazy.folder.keeping import keep_found
 from lazy.folder.moving import planned_moves
 from lazy.folder.saving import UncommittedChanges
+from lazy.folder.undo_path import BROUGHT, FOUND
 from lazy.folder.written import follow, refuse_blocked
 from vault.by_kind import counted
 from vault.commands import as_typed
@@ -38,6 +40,7 @@ from vault.folder.parts import note_part
 from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of, record_commit, save_before
 from vault.records import RecordHash
 from vault.revisions.graph import newest
+from vault.revisions.history import commit_info
 from vault.space import require_room
 from vault.vault import Vault
 from vault.watch import Watch
@@ -223,7 +226,7 @@ def bring_back(
     if keeps_edits and _is_to_commit(dirty, tree, edited):
         return _bring_over(vault, found, path, edited, watch)
     base = checkout_of(vault, desk)
-    over = base.commit if base is not None and not edited else None
+    over = base.commit if base is not None else None
     return CheckedOut(desk, _write(vault, found, dirty.tree, tree, overlay, path, watch, over))
 
 
@@ -321,8 +324,9 @@ def _write(
 ) -> CheckoutResult:
     """Write what differs between two trees into the desk's folder, which stands on the same commit as before.
 
-    The commit `over` had the path as it was found there: an undo brings that back. Where only what was gone comes back,
-    as the folder stands on it, the entry says so: it stands in no undo's way.
+    With the commit `over`, which the folder stands on, an undo brings back what the path held before: what that commit
+    has there, else a state that is kept. Where only what was gone comes back, as the folder stands on it, the entry
+    says so: it stands in no undo's way.
 
     Nothing notes that it is under way: cut off, it leaves some paths as they are to be and a temporary file, and the
     same command again does the rest. The rules that it takes away are kept before.
@@ -338,6 +342,9 @@ def _write(
         require_room(vault.around, folder, plan.bytes, "Writing the folder")
         hold_on(vault, found.desk, plan, overlay, folder, within(vault, found.desk))
     with vault.writing() as w:
+        kept = None
+        if base is not None and over is not None and not restores and _is_other(overlay, base.tree, before, path):
+            kept = keep_found(w, vault, found.desk, path, watch)
         cache = StoredDirCache(vault, found.desk)
         # One path in each directory: what a run that was cut off brought back there is flushed with the rest.
         here = tuple({name.rpartition("/")[0]: name for name in _at_and_below(overlay, after, path)}.values())
@@ -352,8 +359,15 @@ def _write(
                 note_part(w, vault, found.desk, path, found.node, found.commit)
             told = {"desk": found.desk, "path": path, **({"over": over.text} if over else {})}
             told |= {RESTORED: "yes"} if restores else {}
+            told |= {FOUND: kept.tree.text} if kept is not None else {}
+            told |= {BROUGHT: found.tree.text} if found.tree != commit_info(vault.store, found.commit).tree else {}
             w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
     return result
+
+
+def _is_other(source: Source, base: RecordHash, before: RecordHash, path: str) -> bool:
+    """Tell whether a path was found otherwise than the folder stands on it."""
+    return lookup(source, before, path) != lookup(source, base, path)
 
 
 def _only_restores(source: Source, base: RecordHash, before: RecordHash, after: RecordHash, path: str) -> bool:

@@ -58,6 +58,8 @@ class Undone(NamedTuple):
         kept: paths left as they are, since they were saved while the folder was written; or with what was there before
             merged in, of an undo that was cut off and went on.
         left_out: paths that came back and were not written, since no disk or not this one may hold them.
+        lone: paths of what nothing else here would hold: edited since and written over, or held by the commit alone.
+        kept_as: what these are kept as, to be read and brought back by; empty of a plan, and where there are none.
     """
 
     what: str
@@ -68,6 +70,8 @@ class Undone(NamedTuple):
     is_unfinished: bool = False
     kept: tuple[str, ...] = ()
     left_out: tuple[Skip, ...] = ()
+    lone: tuple[str, ...] = ()
+    kept_as: str = ""
 
 
 Noted: TypeAlias = Callable[[Writer, Undone], object]

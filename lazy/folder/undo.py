@@ -1,35 +1,41 @@
 """Taking back the last local act, where nothing of it was shared; else saying what would answer it (APP-4).
 
 A revision that nobody else can have is taken out of my line again: after a commit the folder stays as it is, and what
-was committed is uncommitted work once more, so it must be there still; after an update or a merge the folder goes back
-to what it was. What was shared is never un-shared.
+was committed is uncommitted work once more; after an update or a merge the folder goes back to what it was. What the
+commit alone held, or what was edited where the folder is written over, is kept under a name
+(`vault.revisions.kept_states`). What was shared is never un-shared.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from lazy.folder.acts import ACTS, ActKind
+from lazy.folder.had_again import holds_something
 from lazy.folder.heads import with_equal
+from lazy.folder.keeping import keep_found
 from lazy.folder.last_act import UNDO, Act, Noted, NothingToUndo, Undone, acts_back, last_act, refuse_overtaken
 from lazy.folder.left_out import absent_now
 from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.only_copy import only_copies
 from lazy.folder.saving import commits_with
-from lazy.folder.undo_path import as_before, changed_since, undo_path
+from lazy.folder.undo_path import as_before, undo_path
 from lazy.folder.written import as_written, follow
 from lazy.places.known import keep_place, note_encrypted, remove_place
 from lazy.places.roads import make_place
 from vault.commands import as_option, as_typed
 from vault.desk_folders import MAIN
+from vault.desks.diff import Change
+from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
 from vault.desks.paths import is_at_or_below
 from vault.folder.apart import one_below
 from vault.folder.held_rules import look_again
 from vault.folder.kept_out import KEEP_OUT
-from vault.folder.meanwhile import clashing, keep_command, path_as_typed
+from vault.folder.meanwhile import clashing, keep_command
 from vault.folder.noted import is_unfinished, left_as_they_are, plan_unfinished
 from vault.folder.unfinished import finish_checkout, finish_checkouts
 from vault.folder.work import Checkout, changes, set_checkout
-from vault.plural import few
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.revisions.history import (
@@ -41,6 +47,7 @@ from vault.revisions.history import (
     releases,
     shared_before,
 )
+from vault.revisions.kept_states import KeptState, keep_state
 from vault.store import Store
 from vault.vault import Vault
 from vault.watch import Watch
@@ -63,8 +70,7 @@ def undo(
     Inside its write, `noted` is given what was taken back.
 
     Raises:
-        NothingToUndo: it was shared, or is of a kind that is answered by another act, which the hint names; or it alone
-            holds what the folder does not have any more, which would be lost.
+        NothingToUndo: it was shared, or is of a kind that is answered by another act, which the hint names.
         FolderGone, Unreadable: the folder cannot be compared with what was committed.
         FolderInTheWay: going back would overwrite a file that was edited since; nothing was changed.
     """
@@ -137,6 +143,8 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
     else:
         number = act.parameters["revision"]
         done = Undone(_taken_back(desk, number, keeps_folder=False, is_dry=dry_run), desk, int(number))
+    if "kept" in act.parameters:
+        done = done._replace(kept_as=f"{desk}@{act.parameters['kept']}")
     if dry_run and (plan := plan_unfinished(vault, desk, watch)) is not None:
         edited = [skip.path for skip in plan.skipped if skip.blocking]
         clashes = clashing(vault, desk, watch) if edited else ()
@@ -156,81 +164,127 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
     return done
 
 
+class _Work(NamedTuple):
+    """A revision of my line that is to be taken back.
+
+    Args:
+        head: it.
+        info: its commit.
+        before: the commit below it, with its tree.
+        what: is said of it.
+        keeps_folder: whether the folder stays as it is.
+        path: what it wrote in the folder alone; empty for all of it.
+        found: what of that was changed since.
+        tree: of the folder as it was found, where the folder does not stay; else that of the commit.
+        lone: paths of what would be lost: the folder is to be written over there, or the commit alone has it.
+    """
+
+    head: Head
+    info: CommitInfo
+    before: Checkout
+    what: str
+    keeps_folder: bool
+    path: str
+    found: tuple[Change, ...]
+    tree: RecordHash
+    lone: tuple[str, ...]
+
+
 def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted) -> Undone:
+    overlay = MemoryObjects(fallback=vault.store)
+    work = _work(vault, act, overlay, watch, is_dry=dry_run)
+    desk, head, new = work.head.desk, work.head, work.before.tree
+    done = Undone(work.what, desk, head.number, lone=work.lone)
+    if dry_run:
+        old = work.info.tree
+        if work.found:
+            old = select_paths(overlay, overlay, vault.group, old, work.tree, [work.path])
+        late = is_unfinished(vault, desk)
+        moves = Moves((), ()) if work.keeps_folder else planned_moves(vault, desk, old, new, overlay, watch, work.lone)
+        return done._replace(is_unfinished=late, **moves._asdict())
+    absent = absent_now(vault)
+    with vault.writing() as w:
+        refuse_overtaken(vault, act, is_same=line_head(vault.store, vault.node.text, desk) == head)
+        _refuse_shared(vault, head)
+        old, state = _kept(w, vault, work, watch)
+        if state is not None:
+            done = done._replace(kept_as=f"{desk}@{state.label}")
+        if not work.keeps_folder:
+            result = follow(w, vault, desk, old, new, watch)
+            done = done._replace(written=tuple(result.written), deleted=tuple(result.deleted))
+        else:  # what that commit held is in the folder still, and no rule of what comes below keeps it out
+            look_again(w, desk, head.commit, old)
+        also = _stood_beside(vault, act, work.info, work.before, keeps_folder=work.keeps_folder)
+        set_checkout(w, desk, work.before._replace(also=also))
+        _forget(vault, head, own=work.info.signer == vault.node.text)
+        watch.progress(0, 0, "rebuild")
+        # The numbers of names follow from all records in their order.
+        w.store.rebuild(vault.node.text, vault.founding, watch.cancelled)
+        told = {"verb": act.verb, "desk": desk, "revision": str(head.number)}
+        w.audit(UNDO, act.subject, told | ({"kept": state.label} if state is not None else {}))
+        noted(w, done)
+    return as_written(vault, desk, done, absent)
+
+
+def _work(vault: Vault, act: Act, overlay: MemoryObjects, watch: Watch, *, is_dry: bool) -> _Work:
+    """Return the revision that an act made, and what became of it in the folder since.
+
+    Raises:
+        NothingToUndo: it was shared, it has none below it, or files of an update were changed since.
+    """
     desk = act.parameters.get("desk", act.subject)
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:
         raise NothingToUndo("There is no revision to take back.")
     _refuse_shared(vault, head)
-    before = one_below(vault, head)
-    if before is None:
+    below = one_below(vault, head)
+    if below is None:
         only = f"{desk} has one revision only, and none before it to go back to."
         raise NothingToUndo(only, hint="Change the files as they should be, and commit that.")
-    info = commit_info(vault.store, head.commit)
+    info, before = (
+        commit_info(vault.store, head.commit),
+        Checkout(below.commit, commit_info(vault.store, below.commit).tree),
+    )
     keeps_folder = info.signer == vault.node.text and not _brought(act, head)
     was_out = act.parameters.get("from") == KEEP_OUT
-    what = _taken_back(desk, str(head.number), keeps_folder=keeps_folder, was_out=was_out, is_dry=dry_run)
-    old, new = info.tree, commit_info(vault.store, before.commit).tree
-    if not dry_run:
+    what = _taken_back(desk, str(head.number), keeps_folder=keeps_folder, was_out=was_out, is_dry=is_dry)
+    if not is_dry:
         finish_checkouts(vault, watch, desk)
-    named = [act.parameters["path"]] if act.verb == "lace-checkout" else [""]  # what it did not write is in no way
-    found = () if keeps_folder else changes(vault, desk, watch, is_dry=dry_run).items
-    if any(is_at_or_below(item.path, named) for item in found):
-        if named[0]:
-            raise changed_since(vault, desk, named[0], f"{desk}@{before.number}", new)
+    path = act.parameters["path"] if act.verb == "lace-checkout" else ""  # what it did not write is in no way
+    work = _Work(
+        head=head,
+        info=info,
+        before=before,
+        what=what,
+        keeps_folder=keeps_folder,
+        path=path,
+        found=(),
+        tree=info.tree,
+        lone=(),
+    )
+    if keeps_folder:
+        is_only = not _is_named(vault.store, head)
+        only_ones = only_copies(vault, info, before.tree, watch, is_dry=is_dry) if is_only else ()
+        return work._replace(lone=tuple(copy.path for copy in only_ones))
+    dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
+    found = tuple(item for item in dirty.items if is_at_or_below(item.path, [path]))
+    if found and not path:
         # To commit them and say `undo` again would take back that commit, and no more.
-        back = as_typed("checkout", f"{desk}@{before.number}")
+        back = as_typed("checkout", f"{desk}@{below.number}")
         way = f"Keep them: lace commit -m TEXT - then bring back what was before: {back}"
         raise NothingToUndo("Files were changed since, and going back would lose that.", hint=way)
-    if keeps_folder and not _is_named(vault.store, head):
-        _refuse_loss(vault, head, info, new, watch, is_dry=dry_run)
-    if dry_run:
-        overlay = MemoryObjects(fallback=vault.store)
-        moves = Moves((), ()) if keeps_folder else planned_moves(vault, desk, old, new, overlay, watch)
-        return Undone(what, desk, head.number, is_unfinished=is_unfinished(vault, desk), **moves._asdict())
-    absent = absent_now(vault)
-    with vault.writing() as w:
-        refuse_overtaken(vault, act, is_same=line_head(vault.store, vault.node.text, desk) == head)
-        _refuse_shared(vault, head)
-        written: tuple[str, ...] = ()
-        deleted: tuple[str, ...] = ()
-        if not keeps_folder:
-            result = follow(w, vault, desk, old, new, watch)
-            written, deleted = tuple(result.written), tuple(result.deleted)
-        else:  # what that commit held is in the folder still, and no rule of what comes below keeps it out
-            look_again(w, desk, head.commit, old)
-        also = _stood_beside(vault, act, info, Checkout(before.commit, new), keeps_folder=keeps_folder)
-        set_checkout(w, desk, Checkout(before.commit, new, also))
-        _forget(vault, head, own=info.signer == vault.node.text)
-        watch.progress(0, 0, "rebuild")
-        # The numbers of names follow from all records in their order.
-        w.store.rebuild(vault.node.text, vault.founding, watch.cancelled)
-        w.audit(UNDO, act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
-        done = Undone(what, desk, head.number, written, deleted)
-        noted(w, done)
-    return as_written(vault, desk, done, absent)
+    lone = tuple(item.path for item in found if holds_something(item))
+    return work._replace(found=found, tree=dirty.tree, lone=lone)
 
 
-def _refuse_loss(vault: Vault, head: Head, info: CommitInfo, before: RecordHash, watch: Watch, *, is_dry: bool) -> None:
-    """Refuse to take back a commit that alone holds something: the folder was edited since, and nothing else has it."""
-    only = only_copies(vault, info, before, watch, is_dry=is_dry)
-    if not only:
-        return
-    names, be = few([copy.path for copy in only]), "was" if len(only) == 1 else "were"
-    edited = [copy.path for copy in only if not copy.is_gone]
-    keep = keep_command(vault, head.desk, ()).removesuffix(" PATH")
-    if edited:
-        read = as_typed("cat", f"{head.desk}@{head.number}", path_as_typed(vault, head.desk, edited[0]))
-        way = f"Commit what is there now: {keep} - what was committed stays to be read: {read}"
-    else:
-        back = as_typed("checkout", head.desk, path_as_typed(vault, head.desk, only[0].path))
-        rest = "" if len(only) == 1 else ", and so the others"
-        way = f"Bring it back: {back}{rest} - or commit what is there now: {keep}"
-    raise NothingToUndo(
-        f"{names} {be} edited or deleted since {head.desk} revision {head.number}, and nothing else here holds what was"
-        " committed there: to take it back would lose that.",
-        hint=way,
-    )
+def _kept(w: Writer, vault: Vault, work: _Work, watch: Watch) -> tuple[RecordHash, KeptState | None]:
+    """Return the tree that the folder holds of a revision, and the state under which what would be lost is kept."""
+    if work.found:
+        found = keep_found(w, vault, work.head.desk, work.path, watch, is_to_keep=bool(work.lone))
+        return (found.tree, found.state) if found is not None else (work.info.tree, None)
+    if not work.lone:
+        return work.info.tree, None
+    return work.info.tree, keep_state(w.store, vault.node.text, work.head.desk, work.info.tree)
 
 
 def _taken_back(desk: str, number: str, *, keeps_folder: bool, was_out: bool = False, is_dry: bool) -> str:

@@ -1,12 +1,21 @@
-"""Taking back a checkout of a path: what was there before it comes again (APP-4, CLAY-24)."""
+"""Taking back a checkout of a path: what was there before it comes again (APP-4, CLAY-24).
+
+What was edited there since is kept as a state with a name, and so is what the checkout wrote over: an undo goes back
+act by act, and no text is lost on the way as long as its state is kept.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from lazy.folder.had_again import holds_something
+from lazy.folder.keeping import keep_found
 from lazy.folder.last_act import UNDO, Act, Noted, NothingToUndo, Undone, refuse_overtaken
 from lazy.folder.left_out import absent_now
 from lazy.folder.moving import planned_moves
 from lazy.folder.written import as_written, follow
 from vault.commands import as_typed
+from vault.desks.diff import Change
 from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
 from vault.desks.paths import is_at_or_below
@@ -14,60 +23,128 @@ from vault.desks.tree import lookup
 from vault.folder.meanwhile import keep_command, path_as_typed
 from vault.folder.noted import is_unfinished
 from vault.folder.unfinished import finish_checkouts
-from vault.folder.work import changes, checkout_of
+from vault.folder.work import Checkout, changes, checkout_of
 from vault.records import RecordHash
 from vault.revisions.history import commit_info, revision_of
+from vault.revisions.kept_states import MOST_KEPT, kept_states
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["as_before", "changed_since", "undo_path"]
+__all__ = ["BROUGHT", "FOUND", "as_before", "undo_path"]
+
+FOUND = "found"
+"""Parameter of a checkout's entry: the tree of the state that it wrote over, where that was not as the line has it."""
+BROUGHT = "brought"
+"""Parameter of it: the tree that a path came from, where that is not the one of the commit that is named."""
+
+
+class _Way(NamedTuple):
+    """What a path holds, and what it goes back to.
+
+    Args:
+        before: the tree of what the folder stands on, with what the path held before.
+        brought: the tree that it was brought from.
+        items: what the folder has otherwise than it stands on, at the path.
+        tree: of the folder as it was found, with all that is edited in it.
+        is_edited: whether the path is not as it was brought, nor as the folder stands on it.
+    """
+
+    before: RecordHash
+    brought: RecordHash
+    items: tuple[Change, ...]
+    tree: RecordHash
+    is_edited: bool
+
+    def edits(self, overlay: MemoryObjects) -> tuple[str, ...]:
+        """Return what was edited there since, and would be lost; not what is gone."""
+        there = (one for one in self.items if self.is_edited and holds_something(one))
+        return tuple(one.path for one in there if one.after != lookup(overlay, self.brought, one.path))
 
 
 def undo_path(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted) -> Undone:
-    """Bring a path back to what it was before a checkout of it, where the folder has it as that brought it.
+    """Bring a path back to what it was before a checkout of it; what was edited there since is kept by a name.
 
     Raises:
-        NothingToUndo: it was changed since, or something else was done meanwhile.
+        NothingToUndo: the line went on since, what was there is kept no more, or something else was done meanwhile.
     """
-    desk, path, over = (act.parameters[name] for name in ("desk", "path", "over"))
+    desk, path = act.parameters["desk"], act.parameters["path"]
     if not dry_run:
         finish_checkouts(vault, watch, desk)
-    base, brought = checkout_of(vault, desk), commit_info(vault.store, RecordHash.parse(act.relates_to[0])).tree
+    base = checkout_of(vault, desk)
+    if base is None or base.commit.text != act.parameters["over"]:
+        raise _gone_on(vault, act)
     overlay = MemoryObjects(fallback=vault.store)
-    found = [item for item in changes(vault, desk, watch, is_dry=dry_run).items if is_at_or_below(item.path, [path])]
-    if (
-        base is None
-        or base.commit.text != over
-        or any(item.after != lookup(vault.store, brought, item.path) for item in found)
-    ):
-        number = revision_of(vault.store, vault.node.text, desk, RecordHash.parse(over))
-        tree = base.tree if base is not None and base.commit.text == over else None
-        raise changed_since(vault, desk, path, f"{desk}@{number.number if number else 'CASE'}", tree)
-    done = Undone(as_before(path, is_dry=dry_run), desk)
+    way = _way(vault, act, base, overlay, watch, is_dry=dry_run)
+    edits = way.edits(overlay)
+    done = Undone(as_before(path, is_dry=dry_run), desk, lone=edits)
     if dry_run:
-        before = select_paths(overlay, overlay, vault.group, base.tree, brought, [path])
-        moves = planned_moves(vault, desk, before, base.tree, overlay, watch)
+        now = select_paths(overlay, overlay, vault.group, base.tree, way.tree, [path]) if way.items else base.tree
+        moves = planned_moves(vault, desk, now, way.before, overlay, watch, edits)
         return done._replace(is_unfinished=is_unfinished(vault, desk), **moves._asdict())
     absent = absent_now(vault)
     with vault.writing() as w:
         refuse_overtaken(vault, act, is_same=checkout_of(vault, desk) == base)
-        before = select_paths(vault.store, w, vault.group, base.tree, brought, [path])
+        told = {"verb": act.verb, "desk": desk, "path": path}
+        now = base.tree
+        if way.is_edited:
+            found = keep_found(w, vault, desk, path, watch, is_to_keep=bool(edits))
+            now = found.tree if found is not None else now
+            if found is not None and found.state is not None:
+                done = done._replace(kept_as=f"{desk}@{found.state.label}")
+                told |= {"kept": found.state.label}
+        elif way.items:
+            now = select_paths(vault.store, w, vault.group, base.tree, way.brought, [path])
         w.flush()
-        result = follow(w, vault, desk, before, base.tree, watch)
-        w.audit(UNDO, act.subject, {"verb": act.verb, "desk": desk, "path": path})
+        result = follow(w, vault, desk, now, way.before, watch)
+        w.audit(UNDO, act.subject, told)
         done = done._replace(written=tuple(result.written), deleted=tuple(result.deleted))
         noted(w, done)
     return as_written(vault, desk, done, absent)
 
 
-def changed_since(vault: Vault, desk: str, path: str, before: str, tree: RecordHash | None) -> NothingToUndo:
-    """Return the refusal to take back what was brought to a path, by the revision before it and that one's tree."""
-    if tree is not None and lookup(vault.store, tree, path) is None:
-        way = f"Keep it: {keep_command(vault, desk, [path])} - or delete it, and commit that: nothing was there before."
-    else:
-        back = as_typed("checkout", before, path_as_typed(vault, desk, path), options="--keep-edits")
-        way = f"Bring back what was before, with what was changed kept in a revision of its own: {back}"
-    return NothingToUndo(f"{path} was changed since it was brought, and going back would lose that.", hint=way)
+def _way(vault: Vault, act: Act, base: Checkout, overlay: MemoryObjects, watch: Watch, *, is_dry: bool) -> _Way:
+    """Return what a path holds now and held before a checkout of it.
+
+    Raises:
+        NothingToUndo: what was there before is kept no more.
+    """
+    desk, path = act.parameters["desk"], act.parameters["path"]
+    before = RecordHash.parse(act.parameters[FOUND]) if FOUND in act.parameters else base.tree
+    named = {state.tree for state in kept_states(vault.store, desk)}
+    if before != base.tree and before not in named:
+        raise _kept_no_more(vault, desk, path, base)
+    brought = act.parameters.get(BROUGHT)
+    tree = RecordHash.parse(brought) if brought else commit_info(vault.store, RecordHash.parse(act.relates_to[0])).tree
+    dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
+    items = tuple(item for item in dirty.items if is_at_or_below(item.path, [path]))
+    are_brought = all(item.after == lookup(overlay, tree, item.path) for item in items)
+    if before != base.tree:  # what is as the line has it again there is not as it was brought
+        are_brought = not items or lookup(overlay, dirty.tree, path) == lookup(overlay, tree, path)
+    return _Way(before, tree, items, dirty.tree, not are_brought)
+
+
+def _gone_on(vault: Vault, act: Act) -> NothingToUndo:
+    """Return the refusal to take back what was brought over a revision that the folder does not stand on any more."""
+    desk, path, over = (act.parameters[name] for name in ("desk", "path", "over"))
+    number = revision_of(vault.store, vault.node.text, desk, RecordHash.parse(over))
+    said = f"The folder of {desk} stands on another revision than the one over which {path} was brought."
+    if number is None:
+        return NothingToUndo(said)
+    return NothingToUndo(said, hint=_back(vault, desk, path, number.number))
+
+
+def _kept_no_more(vault: Vault, desk: str, path: str, base: Checkout) -> NothingToUndo:
+    """Return the refusal to go back to what a prune let go of, or what newer states pushed out."""
+    said = f"What {path} held before it was brought is kept no more: the last {MOST_KEPT} states are, until a prune."
+    number = revision_of(vault.store, vault.node.text, desk, base.commit)
+    if number is None or lookup(vault.store, base.tree, path) is None:
+        return NothingToUndo(said, hint=f"Keep what is there: {keep_command(vault, desk, [path])}")
+    return NothingToUndo(said, hint=_back(vault, desk, path, number.number))
+
+
+def _back(vault: Vault, desk: str, path: str, number: int) -> str:
+    back = as_typed("checkout", f"{desk}@{number}", path_as_typed(vault, desk, path), options="--keep-edits")
+    return f"Bring back what the line has there, with what was edited kept in a revision of its own: {back}"
 
 
 def as_before(path: str, *, is_dry: bool) -> str:

@@ -145,34 +145,35 @@ def test_an_undo_asks_only_for_what_was_brought(ann: Person) -> None:
     assert ann.lace("audit", "verify")["ok"]
 
 
-def test_what_was_edited_after_it_was_brought_over_an_edit_is_kept_by_the_way_out(ann: Person) -> None:
-    """APP-4, CYB-8: the command of the hint brings back what was before there, and touches nothing else."""
+def test_what_was_edited_after_it_was_brought_over_an_edit_is_kept(ann: Person) -> None:
+    """APP-4, CYB-8: the undo brings back what was before there, and touches nothing else."""
     _edited(ann)
     ann.write("notes.txt", "not committed\n")
     had = tree_of(ann.folder)
     ann.lace(*_OVER)
     ann.write("soup.md", "pumpkin, ginger\n")
-    for option in (("--dry-run",), ()):
-        told = ann.lace("undo", *option, expect=2)["error"]
-        assert told["message"] == "soup.md was changed since it was brought, and going back would lose that."
-        assert told["hint"].endswith(": lace checkout main@2 soup.md --keep-edits")
-    ann.lace(*words_of(told["hint"].partition(": ")[2])[1:])
+    planned, done = ann.lace("undo", "--dry-run"), ann.lace("undo")
+    assert (planned["lone"], done["lone"], done["kept_as"]) == (["soup.md"], ["soup.md"], "main@kept-1")
+    assert planned["written"] == done["written"] == ["soup.md"]
     assert tree_of(ann.folder) == had
-    assert ann.text("cat", "main@4", "soup.md") == "pumpkin, ginger\n"
+    assert ann.text("cat", "main@kept-1", "soup.md") == "pumpkin, ginger\n"
+    assert ann.text("cat", "main@kept-1", "cake.md") == "flour\n", "nothing else is in it that was edited"
 
 
 @pytest.mark.parametrize("option", [(), ("--keep-edits",)])
-def test_what_was_edited_where_nothing_was_before_is_committed_or_deleted(ann: Person, option: tuple[str, ...]) -> None:
-    """APP-4: no state before has anything there, and the hint of the undo named a command that fails."""
+def test_what_was_edited_where_nothing_was_before_is_kept(ann: Person, option: tuple[str, ...]) -> None:
+    """APP-4: it goes from the folder, as it came by the act, and stays to be had."""
     _edited(ann)
     (ann.folder / "cake.md").unlink()
     ann.lace("commit", "-m", "no cake")
     ann.lace("checkout", "main@1", "cake.md", *option)
     ann.write("cake.md", "flour, milk\n")
-    hint = ann.lace("undo", expect=2)["error"]["hint"]
-    assert hint == "Keep it: lace commit -m TEXT cake.md - or delete it, and commit that: nothing was there before."
-    number = ann.lace(*words_of(hint.partition(": ")[2].partition(" - ")[0])[1:])["revision"]
-    assert ann.text("cat", f"main@{number}", "cake.md") == "flour, milk\n"
+    assert ann.lace("undo")["deleted"] == ["cake.md"]
+    assert not (ann.folder / "cake.md").exists()
+    assert ann.lace("checkout", "main@kept-1", "cake.md")["written"] == ["cake.md"]
+    assert (ann.folder / "cake.md").read_text() == "flour, milk\n"
+    (ann.folder / "cake.md").unlink()
+    assert ann.lace("undo")["kept_as"] is None, "what is gone is nothing to keep"
 
 
 def test_a_folder_is_brought_back_over_all_that_was_done_in_it(ann: Person) -> None:

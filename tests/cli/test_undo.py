@@ -15,6 +15,7 @@ from tests.circle.world import open_vault
 from tests.cli.undoable import begin, begin_together
 from tests.people import Person
 from tests.vault.vaults import found, write
+from vault.commands import words_of
 from vault.files import NotWritable
 from vault.folder import unfinished
 from vault.folder.work import commit
@@ -55,54 +56,43 @@ def test_an_undo_loses_no_content_that_is_nowhere_else(alice: Person) -> None:
     alice.lace("commit", "-m", "novel")
     for name in ("novel.txt", "same.txt"):
         (alice.folder / name).unlink()
-    told = alice.lace("undo", "--dry-run", expect=2)["error"]
-    assert alice.lace("undo", expect=2)["error"] == told
-    assert (told["code"], told["message"].partition(",")[0]) == (
-        "nothing-to-undo",
-        "novel.txt was edited or deleted since main revision 2",
-    )
-    assert told["hint"] == (
-        "Bring it back: lace checkout main novel.txt - or commit what is there now: lace commit -m TEXT"
-    )
-    with open_vault(alice) as vault, pytest.raises(NothingToUndo) as refused:
-        plan_undo(vault)  # as the app does
-    assert refused.value.hint == told["hint"]
-    alice.lace("checkout", "main", "novel.txt")
-    assert (alice.folder / "novel.txt").read_text() == "the only copy\n"
-    assert alice.lace("undo")["revision"] == 2, "as the hint let one hope"
+    with open_vault(alice) as vault:
+        assert plan_undo(vault).undone.lone == ("novel.txt",)  # as the app shows it
+    planned = alice.text("undo", "--dry-run").splitlines()
+    assert planned[1] == "What nothing else here holds would be kept under a name: novel.txt."
+    first, kept, until, back = alice.text("undo").splitlines()
+    assert first == "main revision 2 is taken back; what it held is uncommitted work now."
+    assert kept == "What nothing else here holds is kept as main@kept-1: novel.txt."
+    assert until == "It stays until 32 others, or a prune, push it out."
+    assert not (alice.folder / "novel.txt").exists()
+    alice.lace(*words_of(back.partition(": ")[2])[1:])
     assert (alice.folder / "novel.txt").read_text() == "the only copy\n"
     assert alice.lace("changes")["added"] == ["novel.txt"]
     assert alice.lace("fsck")["ok"]
 
 
-def test_what_was_edited_since_a_commit_keeps_it_from_being_taken_back(alice: Person) -> None:
+def test_what_was_edited_since_each_commit_is_kept_and_undo_goes_on(alice: Person) -> None:
     """APP-4, APP-13: what it was before the edit is nowhere else; what a name lost and another has is not lost."""
     begin(alice)
     alice.write("novel.txt", "the first wording\n")
     alice.write("moved.txt", "moved\n")
     alice.lace("commit", "-m", "novel")
     (alice.folder / "moved.txt").rename(alice.folder / "elsewhere.txt")
-    assert alice.lace("undo", "--dry-run")["revision"] == 2
     alice.write("novel.txt", "another wording\n")
-    told = alice.lace("undo", "--dry-run", expect=2)["error"]
-    assert alice.lace("undo", expect=2)["error"] == told
-    assert told["hint"] == (
-        "Commit what is there now: lace commit -m TEXT - what was committed stays to be read: lace cat main@2 novel.txt"
-    )
-    assert alice.text("cat", "main@2", "novel.txt") == "the first wording\n"
-    alice.lace("commit", "-m", "another")
-    (alice.folder / "novel.txt").unlink()
-    assert "novel.txt was edited" in alice.lace("undo", expect=2)["error"]["message"]
-    alice.write("novel.txt", "another wording\n")
-    assert alice.lace("undo")["revision"] == 3
-    assert "novel.txt was edited" in alice.lace("undo", expect=2)["error"]["message"], "of the first wording too"
-    alice.write("novel.txt", "the first wording\n")
-    assert alice.lace("undo")["revision"] == 2
-    assert _files(alice) == {"a.txt": "one\n", "novel.txt": "the first wording\n", "elsewhere.txt": "moved\n"}
+    alice.lace("commit", "-m", "another", "novel.txt")
+    alice.write("novel.txt", "a third wording\n")
+    for number, label in ((3, "main@kept-1"), (2, "main@kept-2")):
+        planned, done = alice.lace("undo", "--dry-run"), alice.lace("undo")
+        assert (planned["revision"], planned["lone"], planned["kept_as"]) == (number, ["novel.txt"], None)
+        assert (done["revision"], done["lone"], done["kept_as"]) == (number, ["novel.txt"], label)
+    assert alice.text("cat", "main@kept-1", "novel.txt") == "another wording\n"
+    assert alice.text("cat", "main@kept-2", "novel.txt") == "the first wording\n"
+    assert _files(alice) == {"a.txt": "one\n", "novel.txt": "a third wording\n", "elsewhere.txt": "moved\n"}
+    alice.lace("undo", expect=2)
     assert alice.lace("fsck")["ok"]
 
 
-def test_what_another_commit_has_is_not_lost_by_an_undo(alice: Person) -> None:
+def test_what_another_commit_has_is_not_kept_by_an_undo(alice: Person) -> None:
     """APP-4: a desk of its own has it, or an earlier revision; a part that was committed is compared alone."""
     begin(alice)
     alice.lace("desk", "add", "songs", "songs")
@@ -113,31 +103,32 @@ def test_what_another_commit_has_is_not_lost_by_an_undo(alice: Person) -> None:
     alice.lace("commit", "-m", "part", "song.txt")
     (alice.folder / "song.txt").unlink()
     (alice.folder / "draft.txt").unlink()
-    assert alice.lace("undo")["revision"] == 2
+    assert alice.lace("undo")["kept_as"] is None
     alice.lace("commit", "-m", "two")
     alice.write("a.txt", "one\n")
     alice.lace("commit", "-m", "one again")
     (alice.folder / "a.txt").unlink()
-    assert alice.lace("undo")["revision"] == 3
-    assert "a.txt was edited" in alice.lace("undo", expect=2)["error"]["message"]
+    assert alice.lace("undo")["kept_as"] is None
+    assert alice.lace("undo")["lone"] == ["a.txt"]
 
 
 def test_a_desk_whose_folder_is_gone_keeps_its_last_commit(alice: Person) -> None:
     """APP-4, CLAY-3: what it held was said to be uncommitted work, and there was no folder to hold it."""
     begin(alice)
     alice.lace("desk", "add", "songs", "songs")
-    for text in ("la\n", "lala\n"):
+    for text in ("la\n", "lala\n", "lalala\n"):
         alice.write("songs/song.txt", text)
         alice.lace("commit", "--desk", "songs", "-m", text)
     (alice.folder / "songs" / "song.txt").unlink()
-    told = alice.lace("undo", expect=2, cwd=alice.folder / "songs")["error"]
-    assert "lace checkout songs song.txt - or" in told["hint"]
-    assert "lace checkout songs songs/song.txt - or" in alice.lace("undo", expect=2)["error"]["hint"]
+    told = alice.run("undo", cwd=alice.folder / "songs").text
+    assert told.endswith(": lace checkout songs@kept-1 song.txt\n")
     (alice.folder / "songs").rmdir()
     for words in (("undo", "--dry-run"), ("undo",)):
         assert alice.lace(*words, expect=13)["error"]["code"] == "desk-folder-gone"
     alice.lace("checkout", "songs")
     assert (alice.folder / "songs" / "song.txt").read_text() == "lala\n"
+    alice.lace("checkout", "songs@kept-1", "songs/song.txt")
+    assert (alice.folder / "songs" / "song.txt").read_text() == "lalala\n"
 
 
 def test_what_was_shared_is_answered_and_not_taken_back(alice: Person) -> None:

@@ -12,18 +12,22 @@ from tests.circle.world import open_vault
 from tests.cli.looking import tree_of
 from tests.cli.undoable import begin, begin_together
 from tests.people import Person
+from tests.rows import put_text
 from vault.commands import words_of
+from vault.notes.folders import KEPT_STATES
+from vault.records import RecordHash
+from vault.revisions.kept_states import MOST_KEPT, keep_state, kept_states, let_go_of_states
 from vault.watch import Watch
 
 
 @pytest.mark.parametrize("words", [("main",), ("main", "deep"), ("main@2", "deep/b.txt")])
 def test_what_came_back_as_it_was_stands_in_no_undo_s_way(alice: Person, words: tuple[str, ...]) -> None:
-    """APP-4: the refusal said to bring it back, and that was then the last act, which is not taken back."""
+    """APP-4: who brought back what an undo would have to keep met that as the last act, which is not taken back."""
     begin(alice)
     alice.write("deep/b.txt", "the only copy\n")
     alice.lace("commit", "-m", "second")
     (alice.folder / "deep/b.txt").unlink()
-    alice.lace("undo", expect=2)
+    assert alice.lace("undo", "--dry-run")["lone"] == ["deep/b.txt"]
     assert alice.lace("checkout", *words)["written"] == ["deep/b.txt"]
     assert alice.lace("undo", "--dry-run")["revision"] == 2
     assert alice.lace("undo")["revision"] == 2
@@ -72,31 +76,103 @@ def test_a_path_that_was_brought_goes_back_to_what_it_was(alice: Person) -> None
     assert alice.lace("audit", "verify")["ok"]
 
 
-def test_a_path_that_was_edited_after_it_was_brought_is_not_taken_back(alice: Person) -> None:
-    """APP-4, CLAY-24: nothing is lost by an undo, and the way out that it names loses nothing either."""
+def test_undo_goes_back_edit_by_edit_and_keeps_each(alice: Person) -> None:
+    """APP-4, CYB-8: the second one was refused, as the text between was nowhere else, and its way out led back."""
     begin(alice)
-    alice.write("a.txt", "two\n")
-    alice.lace("commit", "-m", "second")
+    for text in ("two\n", "three\n"):
+        alice.write("a.txt", text)
+        alice.lace("commit", "-m", text)
     alice.lace("checkout", "main@1", "a.txt")
     alice.write("a.txt", "one, and more\n")
-    for option in (("--dry-run",), ()):
-        told = alice.lace("undo", *option, expect=2)["error"]
-        assert (alice.folder / "a.txt").read_text() == "one, and more\n"
-    alice.lace(*words_of(told["hint"].partition(": ")[2])[1:])
-    assert (alice.folder / "a.txt").read_text() == "two\n"
-    assert alice.text("cat", "main@3", "a.txt") == "one, and more\n"
+    alice.lace("checkout", "main@2", "a.txt", "--keep-edits")
+    alice.write("a.txt", "two, and more\n")
+    steps = (("one, and more\n", "main@kept-1"), ("one, and more\n", None), ("three\n", "main@kept-2"))
+    for text, label in steps:
+        planned, done = alice.lace("undo", "--dry-run"), alice.lace("undo")
+        assert (done["kept_as"], planned["lone"]) == (label, done["lone"])
+        assert (planned["written"], planned["deleted"]) == (done["written"], done["deleted"])
+        assert (alice.folder / "a.txt").read_text() == text
+    assert alice.text("cat", "main@kept-1", "a.txt") == "two, and more\n"
+    assert alice.lace("undo")["revision"] == 3
+    alice.lace("commit", "-m", "three again")
+    assert alice.lace("checkout", "main@kept-2", "a.txt")["written"] == ["a.txt"]
+    assert (alice.folder / "a.txt").read_text() == "one, and more\n"
+    assert alice.lace("undo")["kept_as"] is None, "it is kept already"
+    assert (alice.folder / "a.txt").read_text() == "three\n"
+    assert alice.lace("fsck")["ok"]
+    assert alice.lace("audit", "verify")["ok"]
 
 
-def test_what_was_brought_over_work_that_is_not_committed_is_answered(alice: Person) -> None:
-    """APP-4: what stood there before is in no state that an undo could bring back; only gone, it is no such work."""
+def test_what_was_brought_over_what_was_brought_is_taken_back_one_by_one(alice: Person) -> None:
+    """APP-4: of a path that was not as the line has it nothing was taken back; a folder and what was gone, too."""
+    alice.write("deep/b.txt", "one\n")
+    begin(alice)
+    alice.write("deep/b.txt", "two\n")
+    alice.write("deep/new.txt", "two\n")
+    alice.lace("commit", "-m", "second")
+    had = [tree_of(alice.folder)]
+    (alice.folder / "deep/b.txt").unlink()
+    for words in (("main@1", "deep/b.txt"), ("main@1", "deep"), ("main@2", "deep")):
+        had.append(tree_of(alice.folder))
+        alice.lace("checkout", *words)
+    for there in reversed(had[1:]):
+        assert alice.lace("undo")["lone"] == []
+        assert tree_of(alice.folder) == there
+    assert alice.lace("undo")["revision"] == 2
+
+
+def test_what_is_kept_goes_with_a_prune_that_says_so(alice: Person) -> None:
+    """APP-4, CLAY-79: the newest stays, as of revisions; a name is given once, and what it was is said."""
     begin(alice)
     alice.write("a.txt", "two\n")
     alice.lace("commit", "-m", "second")
-    (alice.folder / "a.txt").unlink()
+    for text in ("x\n", "y\n"):
+        alice.lace("checkout", "main@1", "a.txt")
+        alice.write("a.txt", text)
+        alice.lace("undo")
+    assert alice.lace("prune", "--dry-run", "--keep", "2")["kept_states"] == []
+    assert alice.lace("prune", "--dry-run")["kept_states"] == ["main@kept-1"]
+    assert "  main@kept-1" in alice.text("prune", "--yes").splitlines()
+    assert alice.text("cat", "main@kept-2", "a.txt") == "y\n"
+    told = alice.lace("checkout", "main@kept-1", "a.txt", expect=2)["error"]
+    assert (told["code"], told["message"]) == ("pruned", "What was kept as main@kept-1 is kept no more.")
+    assert alice.lace("checkout", "main@kept-3", "a.txt", expect=2)["error"]["code"] == "not-yet"
+    assert alice.lace("fsck")["ok"]
+
+
+def test_what_a_prune_let_go_of_is_not_gone_back_to(alice: Person) -> None:
+    """APP-4: or what newer states pushed out; the way out is one that can be typed."""
+    begin(alice)
+    for text in ("two\n", "three\n"):
+        alice.write("a.txt", text)
+        alice.lace("commit", "-m", text)
     alice.lace("checkout", "main@1", "a.txt")
-    assert "lace checkout" in alice.lace("undo", expect=2)["error"]["hint"], "it is not as the line has it"
-    alice.lace("checkout", "main", "a.txt")
-    assert "lace checkout" in alice.lace("undo", expect=2)["error"]["hint"], "another state was written over"
+    alice.lace("checkout", "main@2", "a.txt")
+    with open_vault(alice) as vault, vault.writing() as w:
+        keep_state(w.store, vault.node.text, "main", RecordHash.parse("P." + "0" * 43 + ".H3"))
+        let_go_of_states(w.store, "main", 1)
+    told = alice.lace("undo", expect=2)["error"]
+    assert told["message"].startswith("What a.txt held before it was brought is kept no more")
+    alice.lace(*words_of(told["hint"].partition(": ")[2])[1:])
+    assert (alice.folder / "a.txt").read_text() == "three\n"
+
+
+def test_the_last_states_are_kept_and_a_label_keeps_its_name(alice: Person) -> None:
+    """APP-4: of one desk as many as is said, the oldest go first, and no name is given twice."""
+    begin(alice)
+    alice.lace("label", "kept-2")
+    trees = [RecordHash.parse(f"P.{number:042d}0.H3") for number in range(MOST_KEPT + 2)]
+    with open_vault(alice) as vault, vault.writing() as w:
+        node = vault.node.text
+        for tree in trees:
+            keep_state(w.store, node, "main", tree)
+        kept = kept_states(w.store, "main")
+        assert [one.number for one in kept] == list(range(4, MOST_KEPT + 4))
+        again = keep_state(w.store, node, "main", kept[0].tree)
+        assert (again, kept_states(w.store, "main")[-1]) == (kept[0], kept[0])
+        put_text(w.store, KEPT_STATES.key("main"), "rotten")
+        assert kept_states(w.store, "main") == ()
+        w.store.drop_note(KEPT_STATES, "main")
 
 
 def test_a_path_that_was_brought_and_is_as_it_was_again_is_taken_back(alice: Person) -> None:

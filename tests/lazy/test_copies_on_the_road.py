@@ -70,7 +70,7 @@ def visit(vault: Vault, place: str = "host") -> int:
     """Sync with a place; return the bytes that were read."""
     (done,) = sync(vault, [place])
     assert not done.problems
-    return done.bytes_read
+    return done.traffic.bytes_read
 
 
 def content_of(vault: Vault, version: str) -> bytes:
@@ -87,7 +87,7 @@ def test_who_has_what_is_copied_fetches_none_of_it(copied: tuple[Vault, Vault, s
         (bob.folder / "new.bin").write_bytes(Random(f"new {number}").randbytes(20_000))
         release(bob)
         (done,) = sync(bob, ["host"])
-        assert (done.bytes_written > 2 * _SIZE) == (number == 0)
+        assert (done.traffic.bytes_written > 2 * _SIZE) == (number == 0)
         if kind == "drop" and not number:
             with plain_server(tmp_path / "host") as (uri, _):
                 add_place(alice, "web", uri, cwd=tmp_path)

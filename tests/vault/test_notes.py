@@ -21,7 +21,17 @@ from tests.shelf import Shelf
 from tests.vault.vaults import found
 from vault.fsck.notes import settle_notes, unreadable_notes
 from vault.notes import folders, own, places
-from vault.notes.folders import FORMER, FORMER_BEFORE, LOOKED, LOOKED_UNTIL, DeskAround, Part, Totals
+from vault.notes.folders import (
+    FORMER,
+    FORMER_BEFORE,
+    LOOKED,
+    LOOKED_UNTIL,
+    DeskAround,
+    KeptState,
+    KeptStates,
+    Part,
+    Totals,
+)
 from vault.notes.forms import a_text
 from vault.notes.note import BadNote, Note, Rotten
 from vault.notes.own import BEACON_STATUS, Unanswered
@@ -57,6 +67,7 @@ _HOLDS: dict[str, Any] = {
     "invitation": f"lace-invite-0:{b64a.encode(b'any' + blake3(b'any').digest()[:8])}",
     "inviter": _NODE.text,
     "keeping": (("", 2), ("film", None)),
+    "kept states": KeptStates(7, (KeptState(3, _TREE), KeptState(7, _TREE))),
     "late": (1, 5),
     "late-from": 0,
     "left": (_NODE.text,),

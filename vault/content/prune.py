@@ -6,7 +6,7 @@ its desk. The commits stay, with messages, parents and order, so nothing that wa
 files can be read no more. Of releases, content goes only where a rule of the desk says so, somebody else knows it, and
 it lies in bundles of my own mailbox on a place (`vault.content.keeping`). What lacks such a copy is noted, and the next
 visit to a place makes it. What nothing here reaches any more goes as well, as what a commit held that was taken back
-(`vault.content.reached`).
+(`vault.content.reached`). Of the states that an undo kept under a name as many of the newest stay as of revisions.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import NamedTuple
 from vault.content.copies import laid_down, note_laid_down, want_copies
 from vault.content.keeping import Letting, letting
 from vault.content.reached import note_reached, note_unreached, start_notes
+from vault.desk_folders import desks
 from vault.desks.absent import ABSENT
 from vault.errors import EnvironmentFault
 from vault.folder.unfinished import finish_checkouts
@@ -26,6 +27,7 @@ from vault.lock import LOCK_SECONDS
 from vault.notes.folders import LOOKED
 from vault.notes.own import NODE
 from vault.records import RecordHash
+from vault.revisions.kept_states import kept_states, let_go_of_states
 from vault.space import require_room
 from vault.store import Store
 from vault.store.database import none_reads_before
@@ -115,6 +117,7 @@ class Pruning(NamedTuple):
         read: bytes of packs that go with the next prune, since somebody who reads them was in the midst of it.
         left: bytes in packs that a writer or a prune left when it was cut off: freed, or still read.
         unreached: how many of the records are of no commit, since nothing here reaches them any more.
+        kept: the states that were kept under a name and of which content goes, as addresses.
     """
 
     commits: tuple[PrunedCommit, ...]
@@ -129,6 +132,7 @@ class Pruning(NamedTuple):
     read: int = 0
     left: int = 0
     unreached: int = 0
+    kept: tuple[str, ...] = ()
 
     @property
     def lets_go(self) -> bool:
@@ -205,6 +209,8 @@ def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Prun
         store.packs.let_go(packs.packs)
         # The scan cache may name what is gone; only the row of what this disk cannot hold says what nothing else knows.
         store.run("DELETE FROM dircache WHERE dir <> ?", ABSENT)
+        for known in desks(vault):
+            let_go_of_states(store, known.name, keep)
         watch.progress(0, 0, "rebuild")
         store.rebuild(store.note(NODE), vault.founding, watch.cancelled)
         done = done._replace(freed=max(0, before - _pack_bytes(vault)) + rows + sum(strays))
@@ -238,7 +244,8 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
     ]
     trees = {str(row[2]): RecordHash.parse(str(row[3])) for row in old}
     going = letting(vault)
-    is_whole = _keep(vault, set(trees) | going.commits, going.keep, watch)
+    states = [(known.name, state) for known in desks(vault) for state in kept_states(store, known.name)[:-keep]]
+    is_whole = _keep(vault, set(trees) | going.commits, going.keep, keep, watch)
     note_reached(vault, "gone", set(trees.values()), watch, unneeded=True)
     unreached = note_unreached(vault, watch) if is_whole else 0
     files, unproven = _let_go(vault, going, watch)
@@ -266,6 +273,7 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
             unproven=len(unproven),
             left=sum(strays),
             unreached=unreached,
+            kept=tuple(f"{desk}@{state.label}" for desk, state in states if _is_going(store, state.tree)),
         ),
         packs,
         unproven,
@@ -332,7 +340,7 @@ def _note(store: Store, tai: str) -> None:
         store.run("INSERT INTO tomb VALUES (?, ?, ?, ?, 0)", record.text, size, total.hexdigest(), tai)
 
 
-def _keep(vault: Vault, old: set[str], others: set[RecordHash], watch: Watch) -> bool:
+def _keep(vault: Vault, old: set[str], others: set[RecordHash], keep: int, watch: Watch) -> bool:
     """Note what stays; tell whether all is here of what nobody else has.
 
     What a list names that is lost is not reached by it any more, and a backup may have that list.
@@ -355,6 +363,8 @@ def _keep(vault: Vault, old: set[str], others: set[RecordHash], watch: Watch) ->
             (looked if store.rows(_IS_STATE, tree.text) else unnamed).add(tree)
     note_reached(vault, "keep", trees | looked, watch)
     missing = note_reached(vault, "keep", mine, watch)
+    states = {state.tree for known in desks(vault) for state in kept_states(store, known.name)[-keep:]}
+    note_reached(vault, "keep", states, watch)
     # Of a commit that was taken back only names are asked for.
     note_reached(vault, "keep", unnamed, watch, pages_only=True)
     return not missing.difference(RecordHash.parse(str(row[0])) for row in store.rows("SELECT hash FROM tomb"))

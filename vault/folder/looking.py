@@ -14,6 +14,7 @@ from vault.desks.scancache import context_of
 from vault.desks.worktree import Scanning, Snapshot, snapshot
 from vault.files import Unreadable
 from vault.folder.held_rules import held_by
+from vault.space import require_room
 
 if TYPE_CHECKING:
     from vault.desks.held import Held
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from vault.records import RecordHash
     from vault.vault import Vault
     from vault.watch import Watch
+    from vault.writer import Writer
 
-__all__ = ["context_now", "look", "scanning"]
+__all__ = ["context_now", "look", "scanning", "take"]
 
 
 def look(
@@ -53,6 +55,40 @@ def look(
         cache=cache,
         now_ns=vault.around.now_ns,
         how=scanning(vault, desk, watch, held_by(vault, desk)),
+    )
+
+
+def take(
+    w: Writer, vault: Vault, desk: str, base: RecordHash | None, cache: StoredDirCache, watch: Watch, held: Held
+) -> Snapshot:
+    """Return what the folder of a desk holds now, with all that is new in it stored by a write.
+
+    Args:
+        w: the write.
+        vault: whose folder.
+        desk: the desk.
+        base: the tree that it is compared with.
+        cache: what is known of directories that did not change.
+        watch: progress and cancel.
+        held: former rules that hold on.
+
+    Raises:
+        NoRoom: a large file does not fit on the disk of the vault.
+        NoSuchDesk, FolderGone, Unreadable, Cancelled: as `look`.
+    """
+    # How much of many small files is new, nobody knows before each is read.
+    vault.store.packs.room = lambda size: require_room(vault.around, vault.dot, size, "What this commit stores next")
+    return snapshot(
+        scanned_folder(vault, desk),
+        group=vault.group,
+        source=vault.store,
+        sink=w,
+        base=base,
+        cache=cache,
+        now_ns=vault.around.now_ns,
+        how=scanning(vault, desk, watch, held)._replace(
+            room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file")
+        ),
     )
 
 

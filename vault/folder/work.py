@@ -15,13 +15,13 @@ from vault.desk_folders import MAIN, scanned_folder
 from vault.desks.diff import Change, diff_trees
 from vault.desks.ignore import IGNORE_FILE
 from vault.desks.memory import MemoryObjects
-from vault.desks.worktree import Problem, Snapshot, snapshot
+from vault.desks.worktree import Problem, Snapshot
 from vault.folder.apart import note_left_behind, refuse_apart
 from vault.folder.checked_out import Checkout, checkout_of, contained, set_checkout
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.gone_desks import notices_of_gone
 from vault.folder.held_rules import forget_idle, held_by, looked_at, note_committed
-from vault.folder.looking import look, scanning
+from vault.folder.looking import look, take
 from vault.folder.noted import left_as_they_are
 from vault.folder.unfinished import (
     finish_checkout,
@@ -35,7 +35,6 @@ from vault.profile.lines import MAX_PARENTS
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.revisions.history import commit_info, commit_time, line_head
-from vault.space import require_room
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
@@ -236,20 +235,7 @@ def seal_commit(
     base = checkout_of(vault, desk)
     cache = StoredDirCache(vault, desk)
     held = held_by(vault, desk, paths)
-    # How much of many small files is new, nobody knows before each is read.
-    vault.store.packs.room = lambda size: require_room(vault.around, vault.dot, size, "What this commit stores next")
-    snap = snapshot(
-        scanned_folder(vault, desk),
-        group=vault.group,
-        source=vault.store,
-        sink=w,
-        base=base.tree if base else None,
-        cache=cache,
-        now_ns=vault.around.now_ns,
-        how=scanning(vault, desk, watch, held)._replace(
-            room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file")
-        ),
-    )
+    snap = take(w, vault, desk, base.tree if base else None, cache, watch, held)
     looked = looked_at(vault, desk)
     is_clean = base is not None and snap.root == base.tree
     has_rules = os.path.lexists(scanned_folder(vault, desk) / IGNORE_FILE)

@@ -16,10 +16,12 @@ __all__ = [
     "FORMER",
     "FORMER_BEFORE",
     "KEEPING",
+    "KEPT_STATES",
     "LEFT_AS_SAVED",
     "LEFT_BEHIND",
     "LOOKED",
     "LOOKED_UNTIL",
+    "MOST_KEPT",
     "MOST_PARTS",
     "MOST_RULES",
     "PARTED",
@@ -27,10 +29,14 @@ __all__ = [
     "PERMITS",
     "TOTALS",
     "DeskAround",
+    "KeptState",
+    "KeptStates",
     "Part",
     "Totals",
 ]
 
+MOST_KEPT = 32
+"""States of one desk that are kept under a name."""
 MOST_PARTS = 64  # of one desk; of those before it is only asked more than need be
 MOST_RULES = 1_000  # of one desk, of one kind
 _LEFT_MOST = 100_000  # more than a folder ever has
@@ -279,6 +285,68 @@ LEFT_AS_SAVED: Final = Note(
     "Dropped once more is to be written, or nothing.",
     ("vault.folder.meanwhile",),
     of="desk",
+)
+
+
+# States that an act wrote over
+
+
+class KeptState(NamedTuple):
+    """What a folder held when an act wrote over it, and no revision has.
+
+    Args:
+        number: counted for the desk, and given once.
+        tree: what it stood on, with what was written over in it.
+    """
+
+    number: int
+    tree: RecordHash
+
+    @property
+    def label(self) -> str:
+        """What it is named in an address, where a revision has its number or label."""
+        return f"kept-{self.number}"
+
+
+class KeptStates(NamedTuple):
+    """The states of a desk that are kept.
+
+    Args:
+        last: the number last given.
+        states: the oldest first.
+    """
+
+    last: int
+    states: tuple[KeptState, ...]
+
+
+def _kept_state(number: object, tree: object) -> KeptState:
+    if type(number) is not int or number < 1:
+        raise ValueError(number)
+    return KeptState(number, RecordHash.parse(string(tree)))
+
+
+def _kept_states(found: Any) -> KeptStates:
+    last, kept = found
+    states = tuple(_kept_state(*one) for one in kept)
+    if type(last) is not int or len(states) > MOST_KEPT or any(one.number > last for one in states):
+        raise ValueError(found)
+    return KeptStates(last, states)
+
+
+KEPT_STATES: Final = Note(
+    "kept states",
+    json_of(
+        "a list of the number last given, and a list of number and tree of each, the oldest first",
+        KeptStates(0, ()),
+        _kept_states,
+        lambda kept: [kept.last, [[one.number, one.tree.text] for one in kept.states]],
+    ),
+    f"States that an act wrote over and no revision has, at most {MOST_KEPT}: each has a name, and stays for it.",
+    "The oldest go for newer ones, and with a prune.",
+    ("vault.revisions.kept_states",),
+    of="desk",
+    names_content=False,
 )
 
 

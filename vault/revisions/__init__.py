@@ -4,6 +4,7 @@
 |---|---|
 | `history`, `graph`, `versions` | lines, commits and releases; ancestors and merge bases; versions |
 | `touching` | which commits changed a path |
+| `kept_states` | what an act wrote over, by name for a while |
 | `cases`, `candidates`, `labels` | names of content, of records, and for numbers |
 | `reads`, `ranges`, `nodes`, `waiting` | a line at one revision, what a copy of it lacks, its tree, and what comes |
 """
