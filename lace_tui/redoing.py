@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from lazy.address import resolve
-from lazy.folder.going_back import bring_back
-from lazy.folder.last_act import NothingToUndo, last_act
+from lazy.folder.going_back import bring_back, check_out
+from lazy.folder.last_act import Act, NothingToUndo, last_act
 from lazy.places.adding import add_place
 from lazy.places.known import is_encrypted, note_encrypted, place_named, remove_place
 from lazy.places.media import add_command
@@ -59,8 +59,7 @@ def again(vault: Vault) -> Again | None:
         case "lace-update":  # a merge was by a strategy of its own, and perhaps of one friend's line alone
             return Again("Friends' releases come into the folder again", "lace update")
         case "lace-checkout" if act is not None and not act.parameters.keys().isdisjoint({"commit", "over"}):
-            keeps_edits = "commit" in act.parameters
-            return _path_again(vault, act.subject, act.parameters["desk"], act.parameters["path"], keeps_edits)
+            return _checkout_again(vault, act)
         case _:
             return None
 
@@ -146,6 +145,21 @@ def _path_again(vault: Vault, what: str, desk: str, path: str, keeps_edits: bool
     named = path_as_typed(vault, desk, path)
     command = as_typed("checkout", what, named, options="--keep-edits" if keeps_edits else "")
     return Again(f"{path} would be as in {what} again", command, do)
+
+
+def _checkout_again(vault: Vault, act: Act) -> Again:
+    told = act.parameters
+    if "path" not in told:
+        return _look_again(act.subject)
+    return _path_again(vault, act.subject, told["desk"], told["path"], keeps_edits="commit" in told)
+
+
+def _look_again(what: str) -> Again:
+    def do(vault: Vault, watch: Watch) -> str:
+        check_out(vault, resolve(vault, what), watch)
+        return f"The folder is as in {what} again"
+
+    return Again(f"The folder would be as in {what} again", as_typed("checkout", what), do)
 
 
 def redo(vault: Vault, before: object, one: Again, watch: Watch) -> str:

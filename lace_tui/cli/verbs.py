@@ -254,7 +254,7 @@ VERBS: tuple[Verb, ...] = (
         "undo",
         _VERBS + "undoing",
         _WORK,
-        "Take back your last commit, update, merge, checkout of a path or change of places; never what was shared or"
+        "Take back your last commit, update, merge, checkout or change of places; never what was shared or"
         " released. What nothing else here holds is kept as DESK@kept-N for a while.",
         "[--dry-run]",
         examples=("lace undo --dry-run", "lace undo"),

@@ -8,7 +8,7 @@
 | `moving`, `saving`, `written`, `left_out` | what an act would write, saves first, wrote, and left out |
 | `going_back`, `had_again`, `copying_out` | the folder, a path or a copy as any state has it |
 | `keeping` | what an act writes over, kept under a name |
-| `acts`, `last_act`, `undo`, `undo_path`, `only_copy` | what people do here, and back again |
+| `acts`, `last_act`, `undo`, `undo_path`, `undo_look`, `only_copy` | what people do here, and back again |
 | `unanswered` | after an act that nobody was told of |
 | `following` | after a decision |
 | `change_sets` | changes that come from a file |

@@ -194,7 +194,9 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
         if found.tree == base.tree:
             end_look(w, desk)
         if before != found.tree or result.written or result.deleted:  # else nothing was done that an undo would meet
-            w.audit("lace-checkout", found.what, {"desk": desk}, relates_to=[found.commit.text])
+            told = {"desk": desk, "over": base.commit.text, **({FOUND: before.text} if before != base.tree else {})}
+            told |= _brought(vault, found)
+            w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
     return CheckedOut(desk, _as_written(vault, desk, result))
 
 
@@ -360,9 +362,14 @@ def _write(
             told = {"desk": found.desk, "path": path, **({"over": over.text} if over else {})}
             told |= {RESTORED: "yes"} if restores else {}
             told |= {FOUND: kept.tree.text} if kept is not None else {}
-            told |= {BROUGHT: found.tree.text} if found.tree != commit_info(vault.store, found.commit).tree else {}
+            told |= _brought(vault, found)
             w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
     return result
+
+
+def _brought(vault: Vault, found: ResolvedCommit) -> dict[str, str]:
+    """Return what an entry tells of a state that is no commit's, such as one that is kept under a name."""
+    return {BROUGHT: found.tree.text} if found.tree != commit_info(vault.store, found.commit).tree else {}
 
 
 def _is_other(source: Source, base: RecordHash, before: RecordHash, path: str) -> bool:

@@ -18,7 +18,11 @@ __all__ = ["UNDO", "Act", "Noted", "NothingToUndo", "Undone", "acts_back", "last
 UNDO: Final = "lace-undo"
 """Verb of the entry that says what was taken back."""
 
-_LOOKED_AT = 200  # entries of the trail: older acts are not the last one
+_LOOKED_AT = 200  # acts of the trail: older ones are not the last one
+_TOGETHER = 200  # entries that are read at once
+_ENTRIES = """
+SELECT a.seq, a.verb, CAST(b.bytes AS BLOB) FROM audit a JOIN body b USING (p) WHERE a.seq <= ?
+ORDER BY a.seq DESC LIMIT ?"""
 
 
 class NothingToUndo(CallerError):
@@ -97,17 +101,16 @@ def acts_back(vault: Vault) -> Iterator[Act]:
     Raises:
         NothingToUndo: what was done next cannot be told, for its entry is lost or damaged.
     """
-    rows = vault.store.rows(
-        "SELECT a.seq, a.verb, CAST(b.bytes AS BLOB) FROM audit a JOIN body b USING (p) ORDER BY a.seq DESC LIMIT ?",
-        _LOOKED_AT,
-    )
-    after = int(rows[0][0]) + 1 if rows else 1
-    for seq, verb, stored in rows:
+    newest, looked_at = int(vault.store.rows("SELECT ifnull(max(seq), 0) FROM audit")[0][0]), 0
+    after = newest + 1
+    for seq, verb, stored in _entries(vault, newest):
         if int(seq) != after - 1:
             raise _untold(after - 1, "missing")
         after = int(seq)
         if is_silent(verb):
             continue
+        if (looked_at := looked_at + 1) > _LOOKED_AT:
+            return
         try:
             record = parse_record(bytes(stored), verify=False)
             entry = read_audit(record) if isinstance(record, Seal) else None
@@ -117,6 +120,14 @@ def acts_back(vault: Vault) -> Iterator[Act]:
             raise _untold(after, "damaged")
         if RESTORED not in (told := dict(entry.parameters)):
             yield Act(entry.verb, entry.object, told, entry.relates_to)
+
+
+def _entries(vault: Vault, newest: int) -> Iterator[tuple[int, str, bytes]]:
+    """Yield number, verb and record of entries, the newest first; of hundreds of visits in a row too."""
+    end = newest
+    while rows := vault.store.rows(_ENTRIES, end, _TOGETHER):
+        yield from ((int(seq), str(verb), bytes(stored)) for seq, verb, stored in rows)
+        end = int(rows[-1][0]) - 1
 
 
 def _untold(seq: int, how: str) -> NothingToUndo:

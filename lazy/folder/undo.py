@@ -19,6 +19,7 @@ from lazy.folder.left_out import absent_now
 from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.only_copy import only_copies
 from lazy.folder.saving import commits_with
+from lazy.folder.undo_look import undo_look
 from lazy.folder.undo_path import as_before, undo_path
 from lazy.folder.written import as_written, follow
 from lazy.places.known import keep_place, note_encrypted, remove_place
@@ -106,7 +107,8 @@ def undo(
                 noted(w, done)
         return done
     if act.verb == "lace-checkout" and "over" in act.parameters:
-        return undo_path(vault, act, dry_run, watch, noted)
+        undo_checkout = undo_path if "path" in act.parameters else undo_look
+        return undo_checkout(vault, act, dry_run, watch, noted)
     raise NothingToUndo(
         f"The last act was {kind.words or act.verb} {act.subject[:60]}, which is not taken back.",
         hint=_before_release(vault, act) or kind.way_back or NothingToUndo.hint,

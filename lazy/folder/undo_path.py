@@ -148,5 +148,6 @@ def _back(vault: Vault, desk: str, path: str, number: int) -> str:
 
 
 def as_before(path: str, *, is_dry: bool) -> str:
-    """Return what an undo of a brought path comes to, as a sentence."""
-    return f"{path} {'would be' if is_dry else 'is'} as it was before it was brought"
+    """Return what an undo of a checkout comes to, as a sentence; an empty path is the folder."""
+    be = "would be" if is_dry else "is"
+    return f"{path} {be} as it was before it was brought" if path else f"The folder {be} as it was before that checkout"

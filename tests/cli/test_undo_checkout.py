@@ -35,6 +35,65 @@ def test_what_came_back_as_it_was_stands_in_no_undo_s_way(alice: Person, words: 
     assert alice.lace("audit", "verify")["ok"]
 
 
+def test_a_look_at_another_state_goes_back(alice: Person) -> None:
+    """APP-4, CLAY-24: who looked and went back could never take back the commit before it; an edit is not lost."""
+    begin(alice)
+    alice.write("a.txt", "two\n")
+    alice.write("b.txt", "two\n")
+    alice.lace("commit", "-m", "second")
+    had = []
+    for what in ("main@1", "main", "main@1", "main@2"):
+        had.append(tree_of(alice.folder))
+        alice.lace("checkout", what)
+    for there in reversed(had):
+        with open_vault(alice) as vault:
+            one = again(vault)
+        planned, done = alice.lace("undo", "--dry-run"), alice.lace("undo")
+        assert planned["would_undo"] == "The folder would be as it was before that checkout"
+        assert (planned["written"], planned["deleted"]) == (done["written"], done["deleted"])
+        assert tree_of(alice.folder) == there
+        assert one is not None
+        with open_vault(alice) as vault:
+            assert redo(vault, last_act(vault), one, Watch()).startswith("The folder is as in self/main@")
+        alice.lace("undo")
+    assert alice.lace("changes")["changed"] == []
+    alice.lace("checkout", "main@1")
+    alice.write("a.txt", "one, and more\n")
+    for option in (("--dry-run",), ()):
+        told = alice.lace("undo", *option, expect=2)["error"]
+        assert told["message"] == "Files were changed since, and going back would lose that."
+    alice.write("a.txt", "one\n")
+    alice.lace("undo")
+    assert alice.lace("undo")["revision"] == 2
+    assert alice.lace("fsck")["ok"]
+
+
+def test_a_look_from_another_state_goes_back_to_it(alice: Person) -> None:
+    """APP-4, CLAY-24: it looks at that state again, so an update or a release takes nothing back by itself."""
+    begin(alice)
+    for text in ("two\n", "three\n"):
+        alice.write("a.txt", text)
+        alice.lace("commit", "-m", text)
+    alice.lace("checkout", "main@1")
+    alice.lace("checkout", "main@2")
+    alice.lace("undo")
+    assert (alice.folder / "a.txt").read_text() == "one\n"
+    alice.lace("undo")
+    assert (alice.folder / "a.txt").read_text() == "three\n"
+    assert alice.lace("undo")["revision"] == 3
+
+
+def test_hundreds_of_visits_hide_no_act(alice: Person) -> None:
+    """APP-4: after as many syncs it was said that nothing was done here yet."""
+    begin(alice)
+    alice.write("a.txt", "two\n")
+    alice.lace("commit", "-m", "second")
+    with open_vault(alice) as vault, vault.writing() as w:
+        for _ in range(401):
+            w.audit("lazy-sync", "stick")
+    assert alice.lace("undo", "--dry-run")["revision"] == 2
+
+
 def test_a_checkout_that_changed_nothing_stands_in_no_undo_s_way(alice: Person) -> None:
     """APP-4: the commit before it is the last act still; one that changed the folder is answered."""
     begin(alice)
@@ -44,7 +103,8 @@ def test_a_checkout_that_changed_nothing_stands_in_no_undo_s_way(alice: Person) 
         assert "already" in alice.text("checkout", *words)
     assert alice.lace("undo", "--dry-run")["revision"] == 2
     alice.lace("checkout", "main@1")
-    assert alice.lace("undo", expect=2)["error"]["message"].startswith("The last act was the checkout of self/main@1")
+    assert alice.lace("undo")["undone"] == "The folder is as it was before that checkout"
+    assert alice.lace("undo")["revision"] == 2
 
 
 def test_a_path_that_was_brought_goes_back_to_what_it_was(alice: Person) -> None:
