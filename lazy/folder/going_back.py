@@ -346,7 +346,7 @@ def _write(
     with vault.writing() as w:
         kept = None
         if base is not None and over is not None and not restores and _is_other(overlay, base.tree, before, path):
-            kept = keep_found(w, vault, found.desk, path, watch)
+            kept = keep_found(w, vault, found.desk, [path], watch)
         cache = StoredDirCache(vault, found.desk)
         # One path in each directory: what a run that was cut off brought back there is flushed with the rest.
         here = tuple({name.rpartition("/")[0]: name for name in _at_and_below(overlay, after, path)}.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from vault.desks.edit import select_paths
@@ -19,7 +20,7 @@ __all__ = ["Found", "keep_found"]
 
 
 class Found(NamedTuple):
-    """What a folder holds at a path, on what it stands on otherwise.
+    """What a folder holds at paths, on what it stands on otherwise.
 
     Args:
         tree: of both, which is stored.
@@ -30,19 +31,21 @@ class Found(NamedTuple):
     state: KeptState | None
 
 
-def keep_found(w: Writer, vault: Vault, desk: str, path: str, watch: Watch, *, is_to_keep: bool = True) -> Found | None:
-    """Store what a folder holds at a path, and keep it as a state; None before the first commit.
+def keep_found(
+    w: Writer, vault: Vault, desk: str, paths: Sequence[str], watch: Watch, *, is_to_keep: bool = True
+) -> Found | None:
+    """Store what a folder holds at paths, and keep it as a state; None before the first commit.
 
     Args:
         w: the write, of the act that writes over it.
         vault: whose folder.
         desk: the desk.
-        path: relative to it.
+        paths: relative to it.
         watch: progress and cancel.
         is_to_keep: whether it is kept by a name; else it is stored for this write.
 
     Raises:
-        NoSuchPath: nothing is there, nor in what the folder stands on.
+        NoSuchPath: nothing is at one, nor in what the folder stands on.
         NoRoom, FolderGone, Unreadable, Cancelled: as `vault.folder.looking.take`.
     """
     base = checkout_of(vault, desk)
@@ -50,7 +53,7 @@ def keep_found(w: Writer, vault: Vault, desk: str, path: str, watch: Watch, *, i
         return None
     snap = take(w, vault, desk, base.tree, StoredDirCache(vault, desk), watch, held_by(vault, desk))
     w.flush()
-    tree = select_paths(vault.store, w, vault.group, base.tree, snap.root, [path])
+    tree = select_paths(vault.store, w, vault.group, base.tree, snap.root, paths)
     w.flush()
     node = vault.node.text
     return Found(tree, keep_state(w.store, node, desk, tree) if is_to_keep else None)

@@ -8,6 +8,8 @@ commit alone held, or what was edited where the folder is written over, is kept 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from lazy.folder.acts import ACTS, ActKind
@@ -26,10 +28,9 @@ from lazy.places.known import keep_place, note_encrypted, remove_place
 from lazy.places.roads import make_place
 from vault.commands import as_option, as_typed
 from vault.desk_folders import MAIN
-from vault.desks.diff import Change
+from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
-from vault.desks.paths import is_at_or_below
 from vault.folder.apart import one_below
 from vault.folder.held_rules import look_again
 from vault.folder.kept_out import KEEP_OUT
@@ -175,8 +176,7 @@ class _Work(NamedTuple):
         before: the commit below it, with its tree.
         what: is said of it.
         keeps_folder: whether the folder stays as it is.
-        path: what it wrote in the folder alone; empty for all of it.
-        found: what of that was changed since.
+        found: what was changed since of what it wrote in the folder.
         tree: of the folder as it was found, where the folder does not stay; else that of the commit.
         lone: paths of what would be lost: the folder is to be written over there, or the commit alone has it.
     """
@@ -186,7 +186,6 @@ class _Work(NamedTuple):
     before: Checkout
     what: str
     keeps_folder: bool
-    path: str
     found: tuple[Change, ...]
     tree: RecordHash
     lone: tuple[str, ...]
@@ -200,7 +199,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted
     if dry_run:
         old = work.info.tree
         if work.found:
-            old = select_paths(overlay, overlay, vault.group, old, work.tree, [work.path])
+            old = select_paths(overlay, overlay, vault.group, old, work.tree, [item.path for item in work.found])
         late = is_unfinished(vault, desk)
         moves = Moves((), ()) if work.keeps_folder else planned_moves(vault, desk, old, new, overlay, watch, work.lone)
         return done._replace(is_unfinished=late, **moves._asdict())
@@ -252,14 +251,12 @@ def _work(vault: Vault, act: Act, overlay: MemoryObjects, watch: Watch, *, is_dr
     what = _taken_back(desk, str(head.number), keeps_folder=keeps_folder, was_out=was_out, is_dry=is_dry)
     if not is_dry:
         finish_checkouts(vault, watch, desk)
-    path = act.parameters["path"] if act.verb == "lace-checkout" else ""  # what it did not write is in no way
     work = _Work(
         head=head,
         info=info,
         before=before,
         what=what,
         keeps_folder=keeps_folder,
-        path=path,
         found=(),
         tree=info.tree,
         lone=(),
@@ -269,8 +266,8 @@ def _work(vault: Vault, act: Act, overlay: MemoryObjects, watch: Watch, *, is_dr
         only_ones = only_copies(vault, info, before.tree, watch, is_dry=is_dry) if is_only else ()
         return work._replace(lone=tuple(copy.path for copy in only_ones))
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
-    found = tuple(item for item in dirty.items if is_at_or_below(item.path, [path]))
-    if found and not path:
+    found = _written_over(vault, before.tree, info.tree, dirty.items)
+    if found and is_unfinished(vault, desk):
         # To commit them and say `undo` again would take back that commit, and no more.
         back = as_typed("checkout", f"{desk}@{below.number}")
         way = f"Keep them: lace commit -m TEXT - then bring back what was before: {back}"
@@ -279,10 +276,22 @@ def _work(vault: Vault, act: Act, overlay: MemoryObjects, watch: Watch, *, is_dr
     return work._replace(found=found, tree=dirty.tree, lone=lone)
 
 
+def _written_over(vault: Vault, before: RecordHash, after: RecordHash, items: Sequence[Change]) -> tuple[Change, ...]:
+    """Return those changes of a folder that lie where two trees differ, above or below; others are in no way."""
+    moved = {change.path for change in diff_trees(vault.store, before, after)} if items else set()
+    above = {way for path in moved for way in accumulate(path.split("/"), "{}/{}".format)}
+
+    def is_met(path: str) -> bool:
+        return path in above or not moved.isdisjoint(accumulate(path.split("/"), "{}/{}".format))
+
+    return tuple(item for item in items if is_met(item.path))
+
+
 def _kept(w: Writer, vault: Vault, work: _Work, watch: Watch) -> tuple[RecordHash, KeptState | None]:
     """Return the tree that the folder holds of a revision, and the state under which what would be lost is kept."""
     if work.found:
-        found = keep_found(w, vault, work.head.desk, work.path, watch, is_to_keep=bool(work.lone))
+        paths = [item.path for item in work.found]
+        found = keep_found(w, vault, work.head.desk, paths, watch, is_to_keep=bool(work.lone))
         return (found.tree, found.state) if found is not None else (work.info.tree, None)
     if not work.lone:
         return work.info.tree, None

@@ -87,7 +87,7 @@ def undo_path(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted)
         told = {"verb": act.verb, "desk": desk, "path": path}
         now = base.tree
         if way.is_edited:
-            found = keep_found(w, vault, desk, path, watch, is_to_keep=bool(edits))
+            found = keep_found(w, vault, desk, [path], watch, is_to_keep=bool(edits))
             now = found.tree if found is not None else now
             if found is not None and found.state is not None:
                 done = done._replace(kept_as=f"{desk}@{found.state.label}")
