@@ -145,7 +145,6 @@ class Conflicts(Listing):
         lines = [mark(f"Take {words} of {plural(len(chosen), 'conflict')}:")]
         lines += [mark("  ") + self._line(conflict) for conflict in chosen]
         lines += self._edited_lines(chosen)
-        lines.append(mark("Every other side stays readable in history.", QUIET))
 
         def do(vault: Vault, watch: Watch) -> Decided:
             def prefer(name: str, watch: Watch) -> Resolved:
@@ -154,7 +153,31 @@ class Conflicts(Listing):
             return decide_each(vault, [conflict.id for conflict in chosen], prefer, watch)
 
         command = "; ".join(f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side}" for conflict in chosen)
-        self.app.push_screen(PlanPage(f"Take {words}", lines), self._agreed("Resolve", do, command))
+        self._plan(f"prefer-{side}", f"Take {words}", lines, chosen, self._agreed("Resolve", do, command))
+
+    def _plan(
+        self,
+        action_id: str,
+        title: str,
+        lines: Sequence[Content],
+        for_side: Sequence[Conflict],
+        decided: Callable[[bool | None], None],
+    ) -> None:
+        """Show a plan, with the files that one side alone changed, which are not in the other; these are read first.
+
+        Args:
+            action_id: what asks for it.
+            title: of its page.
+            lines: of the plan.
+            for_side: those of its conflicts that are decided for a side, whole.
+            decided: called with whether somebody agreed.
+        """
+
+        def shown(others: list[Content]) -> None:
+            end = mark("Every other side stays readable in history.", QUIET)
+            self.lace.open_page(self, action_id, PlanPage(title, [*lines, *others, end]), decided)
+
+        self.lace.ask(lambda vault: _other_lines(vault, for_side), shown, "plan", asked=title)
 
     def _edited_lines(self, chosen: Sequence[Conflict]) -> list[Content]:
         """Say of which files a result was edited that would not count; each decision names the files they lie in."""
@@ -220,7 +243,6 @@ class Conflicts(Listing):
             why = "they decided differently: accept it alone" if conflict.proposals else "nobody has decided"
             lines.append(mark(f"! {conflict.what} stays open: {why}", BAD))
         lines += self._edited_lines(takes)
-        lines.append(mark("Every other side stays readable in history.", QUIET))
 
         def do(vault: Vault, watch: Watch) -> Decided:
             proposed = {one.id: one.proposals[0].resolution.text for one in takes}
@@ -231,7 +253,8 @@ class Conflicts(Listing):
             return decide_each(vault, list(proposed), accept, watch)
 
         command = "; ".join(f"lace resolve {one.id[:ID_SHOWN]} {one.accept_words(one.proposals[0])}" for one in takes)
-        self.app.push_screen(PlanPage("Accept decisions", lines), self._agreed("Accept", do, command))
+        for_side = [one for one in takes if one.proposals[0].chosen]
+        self._plan("accept", "Accept decisions", lines, for_side, self._agreed("Accept", do, command))
 
     def _accept(self, conflict: Conflict, chosen: Proposal) -> None:
         sides = " <> ".join(side_names(conflict, self._me))
@@ -241,14 +264,14 @@ class Conflicts(Listing):
                 f"{chosen.word} decided for {conflict.proposed_words(chosen)}: it would count here from now on.", STRONG
             ),
             *self._edited_lines([conflict]),
-            mark("Every other side stays readable in history.", QUIET),
         ]
 
         def do(vault: Vault, watch: Watch) -> Decided:
             return decisions(vault, [accept_resolution(vault, conflict.id, chosen.resolution.text, watch=watch)])
 
         command = f"lace resolve {conflict.id[:ID_SHOWN]} {conflict.accept_words(chosen)}"
-        self.app.push_screen(PlanPage("Accept a decision", lines), self._agreed("Accept", do, command))
+        for_side = [conflict] if chosen.chosen else []
+        self._plan("accept", "Accept a decision", lines, for_side, self._agreed("Accept", do, command))
 
     def _agreed(self, what: str, do: Callable[[Vault, Watch], Decided], command: str) -> Callable[[bool | None], None]:
         def decided(is_agreed: bool | None) -> None:
@@ -262,3 +285,16 @@ class Conflicts(Listing):
         if len(decided.done) >= len(self._conflicts) and self.is_active and not (decided.clashes or decided.late):
             self.lace.offer_sync(decided.following)
         return resolved_card(decided)
+
+
+def _other_lines(vault: Vault, for_side: Sequence[Conflict]) -> list[Content]:
+    from lace_tui.verbs.conflicts import paths_of  # noqa: PLC0415 - no part of the list
+
+    lines = []
+    for conflict in for_side:
+        if others := paths_of(vault, conflict)[1]:
+            way = "To have what each did, open it and choose there."
+            differ = "differs" if len(others) == 1 else "differ"
+            told = f"! {conflict.what}: {few([inert(path) for path in others])} {differ} too, and would be that side's"
+            lines.append(mark(f"{told}, or gone where it has none. {way}", BAD))
+    return lines

@@ -29,6 +29,7 @@ from lazy.remembered import CONFLICTS, generation
 from lazy.resolving.regions import PathRegions
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
+from vault.plural import few
 from vault.records import RecordHash, Tai
 from vault.releasing import release_message
 from vault.revisions.history import ReleaseInfo, commit_info
@@ -134,7 +135,8 @@ def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) 
             for p in conflict.proposals
         ],
         "paths": paths,
-        "others": others,
+        "others": len(others),
+        "other_paths": others,
         "overtaken": conflict.is_overtaken,
         "both": _both(vault, conflict) if others and leaves_out else None,
     }
@@ -144,8 +146,8 @@ def _both(vault: Vault, conflict: Conflict) -> str:
     return f"lace resolve {conflict.id} --merged {next_version(vault, conflict.desk)}"
 
 
-def paths_of(vault: Vault, conflict: Conflict) -> tuple[list[str], int]:
-    """Return the paths that disagree, and of a version how many that differ merge by themselves.
+def paths_of(vault: Vault, conflict: Conflict) -> tuple[list[str], list[str]]:
+    """Return the paths that disagree, and of a version those that differ and merge by themselves.
 
     Those that disagree are those that do not merge, else those that differ; none when content is elsewhere. Merging is
     tried in memory, so nothing is changed.
@@ -155,12 +157,12 @@ def paths_of(vault: Vault, conflict: Conflict) -> tuple[list[str], int]:
     try:
         found = clashing(vault, conflict)
         if found and conflict.version is None:
-            return found, 0
+            return found, []
         first, *others = (commit_info(vault.store, side.commit).tree for side in conflict.sides)
         differing = {change.path for tree in others for change in diff_trees(vault.store, first, tree)}
-        return found or sorted(differing), len(differing.difference(found)) if conflict.version else 0
+        return found or sorted(differing), sorted(differing.difference(found)) if conflict.version else []
     except LaceError:
-        return [], 0
+        return [], []
 
 
 def others_line(row: dict[str, Any]) -> str:
@@ -173,6 +175,7 @@ def others_line(row: dict[str, Any]) -> str:
     if not row["both"]:
         return ""
     what = "1 other file differs" if row["others"] == 1 else f"{row['others']} other files differ"
+    what += f" ({few([inert(path) for path in row['other_paths']])})"
     one_side = "--prefer or --accept of a side" if any(one["chosen"] for one in row["proposals"]) else "--prefer"
     return f"{what}, and {one_side} has one side's of all; to have what each side did: {row['both']}"
 

@@ -415,8 +415,8 @@ def test_one_clashing_file_of_a_version_says_how_to_have_what_both_did(pair: tup
     _, bob = _one_clash(pair)
     (row,) = bob.lace("conflicts")["conflicts"]
     command = f"lace resolve {row['id']} --merged 1.1.1"
-    assert (row["paths"], row["others"], row["both"]) == (["list.md"], 1, command)
-    told = f"1 other file differs, and --prefer has one side's of all; to have what each side did: {command}\n"
+    assert (row["paths"], row["other_paths"], row["others"], row["both"]) == (["list.md"], ["new.md"], 1, command)
+    told = f"1 other file differs (new.md), and --prefer has one side's of all; to have what each side did: {command}\n"
     for words, code in ((("conflicts",), 0), (("update", "--dry-run"), 1), (("update",), 1), (("sync", "stick"), 1)):
         assert told in bob.text(*words, expect=code), words
     bob.lace(*command.split()[1:])
@@ -433,7 +433,7 @@ def test_a_proposal_of_a_side_says_that_it_leaves_out_what_the_other_did(pair: t
     (row,) = ann.lace("conflicts")["conflicts"]
     command = f"lace resolve {row['id']} --merged 1.1.1"
     assert (len(row["proposals"]), row["others"], row["both"]) == (1, 1, command)
-    told = "1 other file differs, and --prefer or --accept of a side has one side's of all; "
+    told = "1 other file differs (new.md), and --prefer or --accept of a side has one side's of all; "
     for words, code in ((("conflicts",), 0), (("update",), 1), (("sync", "stick"), 1)):
         assert f"{told}to have what each side did: {command}\n" in ann.text(*words, expect=code), words
     ann.lace(*command.split()[1:])

@@ -11,7 +11,8 @@ from lace_tui.screenshots import Story, app_of, begin_visit
 from lazy.conflicts import conflicts
 from lazy.resolving.resolve import Resolved, resolve_prefer
 from lazy.sync import sync
-from tests.tui.conftest import press, settle
+from tests.tui.conftest import page_of, press, settle
+from tests.tui.resolving import clash
 from vault.vault import Vault
 
 
@@ -78,3 +79,32 @@ async def test_the_others_are_not_read_to_tell_of_each(app: LaceApp, monkeypatch
         assert app.card is not None
         assert app.card.title == "Resolve: done"
     assert not asked, "no file was saved meanwhile, of which there would be something to tell"
+
+
+@pytest.mark.parametrize("key", ["L", "R"])
+async def test_the_plan_of_a_side_names_what_the_other_did_elsewhere(story: Story, key: str) -> None:
+    """LAZ-37, APP-4: R took a file out of the folder that was mine alone, and the plan had not a word of it."""
+    both: dict[str, bytes | None] = {"menu.md": b"mine\n", "mine.txt": b"mine\n"}
+    clash(story, both, {"menu.md": b"theirs\n", "theirs.txt": b"theirs\n"})
+    app = app_of(story, "alice")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "2", key)
+        assert "! main 2.0.0: mine.txt, theirs.txt differ too, and would be that side's, or gone" in page_of(app)
+        await press(pilot, "y")
+    assert (story.folder("alice") / "mine.txt").exists() is (key == "L")
+
+
+async def test_the_plan_of_a_side_that_was_proposed_names_it_too(story: Story) -> None:
+    """LAZ-41, APP-4: so did A, for a side that a friend had decided for."""
+    clash(story, {"menu.md": b"mine\n", "mine.txt": b"mine\n"}, {"menu.md": b"theirs\n"})
+    with story.open("bob") as bob, story.open("alice") as alice:
+        sync(bob, ["stick"])
+        resolve_prefer(bob, "2.0.0", "local")
+        sync(bob, ["stick"])
+        sync(alice, ["stick"])
+    app = app_of(story, "alice")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "2", "A")
+        assert "! main 2.0.0: mine.txt differs too, and would be that side's, or gone" in page_of(app)
