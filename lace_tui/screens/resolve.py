@@ -20,7 +20,7 @@ from lace_tui.screens.cards import Card
 from lace_tui.screens.comparing import can_edit, merging
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.editing import Editing
-from lace_tui.screens.marks import QUIET, STRONG, mark
+from lace_tui.screens.marks import BAD, QUIET, STRONG, mark
 from lace_tui.screens.place import PlaceScreen
 from lace_tui.screens.sides import FILES, chosen, command_of
 from lace_tui.screens.written import Decided, resolved_card
@@ -290,6 +290,9 @@ class Resolve(Editing):
         lines += [mark(f"  {file.path}  ", STRONG) + mark(self._how(file), QUIET) for file in opened.files]
         if opened.others:
             lines.append(mark(f"  {merging(len(opened.others))}", QUIET))
+        if opened.own:
+            own = few([inert(path) for path in opened.own], _NAMED)
+            lines.append(mark(f"! Your friends get what was yours alone, too: {own}", BAD))
         lines += [mark("Every side stays readable in history.", QUIET), mark(""), mark(self.command(), QUIET)]
         agreed = partial(
             self._agreed, opened, dict(self.walk.picks), version

@@ -32,6 +32,7 @@ from lazy.contested import Conflict, Side, Status
 from lazy.files import write_lazy_files
 from lazy.folder.unanswered import AGAIN, moved_again, note_answer, unanswered
 from lazy.resolving.draft_files import forget_drafts
+from lazy.resolving.opening import own_in
 from lazy.resolving.picks import Choices
 from lazy.resolving.planning import Planned, plan_accept, plan_merged, plan_prefer
 from lazy.resolving.resolve import (
@@ -46,6 +47,7 @@ from lazy.resolving.unedited import Unedited, beside_preferred, unedited
 from vault.folder.unfinished import finish_checkouts
 from vault.folder.work import changes
 from vault.names import Version
+from vault.plural import few
 from vault.records import RecordHash
 from vault.revisions.history import releases
 from vault.vault import Vault
@@ -120,12 +122,27 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
     as_is = _unedited(context, vault, args, choices)
     if not _agrees(context, args, as_is):
         return Answer({"resolution": None, "unedited": _unedited_data(as_is)}, f"Nothing was decided. {_way(args)}")
+    own = _own(context, vault, args)
     read: dict[str, str] = {}
     choices = replace(choices, edited=_recorded(choices.edited, read))
     with context.watching() as watch:
         done = _decide(vault, args, choices, watch, _noting(context, vault, args, as_is, read))
     write_lazy_files(vault)
-    return _resolved(vault, done, as_is)
+    return _resolved(vault, done, as_is, own)
+
+
+def _own(context: Context, vault: Vault, args: argparse.Namespace) -> tuple[str, ...]:
+    """Return what a merge would release of the folder that nobody released, beside what clashes."""
+    if args.merged is None:
+        return ()
+    with context.watching() as watch:
+        return own_in(vault, args.conflict, watch)
+
+
+def _own_lines(own: Sequence[str], *, is_planned: bool = False) -> list[str]:
+    """Say what of the folder goes to friends with a merge, though it was released by nobody (LAZ-39)."""
+    verb = "would release" if is_planned else "released"
+    return [f"It {verb} what was yours alone, too: {few([inert(path) for path in own], SHOWN)}"] if own else []
 
 
 def _way(args: argparse.Namespace) -> str:
@@ -170,7 +187,7 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
         plan = _plan(vault, args, choices, watch)
     conflict, moves, clashes = plan
     written, gone = moves.written, moves.deleted
-    as_is = _unedited(context, vault, args, choices)
+    as_is, own = _unedited(context, vault, args, choices), _own(context, vault, args)
     data = {
         "planned": True,
         "conflict": conflict.id,
@@ -178,6 +195,7 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
         "deleted": gone,
         "skipped": skipped_data(moves.left_out),
         "unedited": _unedited_data(as_is),
+        "own": own,
         "conflicts": clashes,
     }
     count = moved_text(written, gone, planned=True)
@@ -186,7 +204,8 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
         lines = [f"{conflict.id}: {count} in your folder{':' if written or gone or clashes else '.'}"]
         lines += [*moved_lines(written, gone, None), *skipped_lines(moves.left_out)]
         lines += _clash_lines(clashes, paint)
-        return "\n".join(lines + [f"! {line}" for line in _unedited_lines(as_is)])
+        told = [*_unedited_lines(as_is), *_own_lines(own, is_planned=True)]
+        return "\n".join(lines + [f"! {line}" for line in told])
 
     return Answer(data, text, exit_code=1 if clashes else 0)
 
@@ -231,7 +250,14 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
     return Answer(data, text, exit_code=max((answer.exit_code for answer in answers), default=0))
 
 
-def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, is_again: bool = False) -> Answer:
+def _resolved(
+    vault: Vault,
+    done: Resolved,
+    as_is: Sequence[Unedited] = (),
+    own: Sequence[str] = (),
+    *,
+    is_again: bool = False,
+) -> Answer:
     from lace_tui.verbs.releasing import doubt_lines  # noqa: PLC0415 - each verb loads what it needs
 
     desk = conflict_of(vault, done.conflict).desk
@@ -250,6 +276,7 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, i
         "skipped": skipped_data(done.left_out),
         "texts": text_data(done.texts),
         "unedited": _unedited_data(as_is),
+        "own": own,
         "conflicts": done.conflicts,
         "already": is_again,
         "counts": not doubt,
@@ -261,7 +288,7 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, i
         lines = [f"{paint.good('=')} {said}", *moved_lines(done.written, done.deleted)]
         lines += [*skipped_lines(done.left_out), *text_lines(done.texts), *late]
         lines += [AGAIN] if is_again else []
-        lines += [f"{paint.warn('!')} {line}" for line in _unedited_lines(as_is)]
+        lines += [f"{paint.warn('!')} {line}" for line in [*_unedited_lines(as_is), *_own_lines(own)]]
         lines += [*_clash_lines(done.conflicts, paint), *doubt]
         lines += [f"Next: {inert(following)}"] if following else []
         return "\n".join(lines)

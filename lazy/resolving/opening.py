@@ -13,6 +13,7 @@ from lazy.conflicts import NoSuchConflict, conflict_named, conflict_of
 from lazy.contested import Conflict
 from lazy.folder.merging import fold, in_order, steps
 from lazy.people import label_of, members
+from lazy.resolving.own_work import own_work
 from lazy.resolving.picks import Seen, heads_of
 from vault.desks.chunks import entry_pieces
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
@@ -30,7 +31,7 @@ from vault.revisions.versions import next_version
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Content", "OpenFile", "Opened", "Origin", "clashing", "open_asked_with", "open_conflict", "shown"]
+__all__ = ["Content", "OpenFile", "Opened", "Origin", "clashing", "open_asked_with", "open_conflict", "own_in", "shown"]
 
 _HEAD = 48  # bytes of a content that are shown where its lines cannot be
 
@@ -126,6 +127,7 @@ class Opened(NamedTuple):
         files: paths that do not merge by themselves.
         others: paths that differ, and merge.
         version: proposed for the release of the result.
+        own: paths of mine beside them that nobody released, and that friends get with the result.
     """
 
     conflict: Conflict
@@ -133,6 +135,7 @@ class Opened(NamedTuple):
     files: tuple[OpenFile, ...]
     others: tuple[str, ...]
     version: Version
+    own: tuple[str, ...] = ()
 
 
 def open_conflict(vault: Vault, name: str, watch: Watch = Watch()) -> Opened:
@@ -200,6 +203,19 @@ def clashing(vault: Vault, conflict: Conflict) -> list[str]:
     return sorted(_clashes(MemoryObjects(fallback=vault.store), vault, heads, trees, (), Watch()))
 
 
+def own_in(vault: Vault, name: str, watch: Watch = Watch()) -> tuple[str, ...]:
+    """Return what a merge of an open conflict would release of my folder beside what clashes; see `own_work`.
+
+    Raises:
+        NoSuchConflict: unknown, or resolved already.
+        LetGo, MissingObject, TreeError: content is not here or broken.
+    """
+    overlay = MemoryObjects(fallback=vault.store)
+    conflict = conflict_named(vault, name)
+    folder = changes(vault, conflict.desk, watch, overlay=overlay).tree
+    return own_work(vault, conflict, overlay, folder, clashing(vault, conflict))
+
+
 def shown(vault: Vault, opened: Opened, watch: Watch) -> Seen:
     """Return what was shown, for a decision to be refused when it is something else by then (LAZ-39, LAZ-42)."""
 
@@ -230,7 +246,8 @@ def _opened(vault: Vault, conflict: Conflict, overlay: MemoryObjects, tree: Reco
     differ = {change.path for tree in trees[1:] for change in diff_trees(overlay, trees[0], tree)}
     others = tuple(sorted(differ - clashes.keys()))
     origins = tuple(_origin(vault, conflict, head, mine, tree) for head in heads)
-    return Opened(conflict, origins, files, others, next_version(vault, conflict.desk))
+    own = own_work(vault, conflict, overlay, tree, clashes)
+    return Opened(conflict, origins, files, others, next_version(vault, conflict.desk), own)
 
 
 def _clashes(

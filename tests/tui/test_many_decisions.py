@@ -12,7 +12,7 @@ from lazy.conflicts import conflicts
 from lazy.resolving.resolve import Resolved, resolve_prefer
 from lazy.sync import sync
 from tests.tui.conftest import page_of, press, settle
-from tests.tui.resolving import clash
+from tests.tui.resolving import clash, opened
 from vault.vault import Vault
 
 
@@ -108,3 +108,13 @@ async def test_the_plan_of_a_side_that_was_proposed_names_it_too(story: Story) -
         await settle(pilot)
         await press(pilot, "2", "A")
         assert "! main 2.0.0: mine.txt differs too, and would be that side's, or gone" in page_of(app)
+
+
+async def test_the_page_of_a_result_names_what_was_mine_alone(story: Story) -> None:
+    """LAZ-39, APP-4: the release gave friends files that nobody released, as paths that merge by themselves."""
+    (story.folder("alice") / "diary.md").write_text("mine\n")
+    app = app_of(story, "alice")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await opened(pilot)
+        await press(pilot, "L", "w")
+        assert "! Your friends get what was yours alone, too: diary.md" in page_of(app)
