@@ -112,8 +112,20 @@ def undo(
         return undo_checkout(vault, act, dry_run, watch, noted)
     raise NothingToUndo(
         f"The last act was {kind.words or act.verb} {act.subject[:60]}, which is not taken back.",
-        hint=_before_release(vault, act) or kind.way_back or NothingToUndo.hint,
+        hint=_before_release(vault, act) or _other_side(vault, act) or kind.way_back or NothingToUndo.hint,
     )
+
+
+def _other_side(vault: Vault, act: Act) -> str:
+    """Return what brings back a side of the conflict that a decision was about; empty where that cannot be told."""
+    if act.verb != "lazy-resolve":
+        return ""
+    from lazy.conflict_words import other_side  # noqa: PLC0415 - mostly something else was done last
+    from lazy.conflicts import conflicts  # noqa: PLC0415
+
+    known = conflicts(vault, include_settled=True)
+    found = [one for one in known if act.subject in {one.id, f"{one.desk}@{one.version}"}]
+    return f"A decision stays. {other_side(found[0])}" if len(found) == 1 else ""
 
 
 def _before_release(vault: Vault, act: Act) -> str:

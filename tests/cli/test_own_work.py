@@ -61,3 +61,19 @@ def test_a_side_releases_nothing_else(met: Person) -> None:
     done = met.lace("resolve", _id(met), "--prefer", "remote")
     assert (done["own"], done["release"]) == ([], None)
     assert met.lace("release", "--dry-run", "1.0.1")["added"] == []
+
+
+def test_an_undo_of_a_decision_names_what_brings_a_side_back(pair: tuple[Person, Person]) -> None:
+    """LAZ-43: the way out had a placeholder where the decision itself named both sides."""
+    ann, bob = pair
+    for person in pair:
+        person.write("list.md", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+        person.run("sync", "stick")
+    bob.lace("resolve", _id(bob), "--prefer", "remote")
+    back = "Bring a side back with: lace checkout alice/main@2.0.0 or bob/main@2.0.0 - then: lace release"
+    assert bob.lace("undo", expect=2)["error"]["hint"] == f"A decision stays. {back}"
+    bob.lace("sync", "stick")
+    ann.run("sync", "stick")
+    ann.lace("resolve", _id(ann), "--accept")
+    assert ann.lace("undo", expect=2)["error"]["hint"] == f"A decision stays. {back}"
