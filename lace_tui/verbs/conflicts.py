@@ -199,9 +199,10 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint, *, is
     if conflict.asked_with:
         mark = paint.faint(f"- asked with {conflict.asked_with}")
     lines = [f"{mark}  {conflict_line(conflict)}"]
-    lines += [
-        _side_line(side, shown, is_full=is_full) for side, shown in zip(conflict.sides, row["sides"], strict=True)
-    ]
+    sides = conflict.sides
+    if conflict.version is None and not conflict.is_open:  # mine is not named there, and holds all the others by now
+        sides = tuple(side._replace(is_local=False) for side in sides)
+    lines += [_side_line(side, shown, is_full=is_full) for side, shown in zip(sides, row["sides"], strict=True)]
     lines.append(f"    last in common: {inert(conflict.common_words)}")
     lines += [f"    {inert(path)}" for path in row["paths"][:SHOWN]]
     if (more := len(row["paths"]) - SHOWN) > 0:  # a folder of thousands would push the sides off the screen

@@ -250,3 +250,20 @@ def test_a_release_that_the_folder_holds_already_names_no_update(pair: tuple[Per
     done = alice.lace("sync", "stick")
     assert ([release["version"] for release in done["releases"]], done["next"]) == (["2.0.0"], "")
     assert bob.lace("sync", "stick")["next"] == "lace update"
+
+
+def test_a_friends_side_of_a_merge_that_was_made_is_not_called_mine(pair: tuple[Person, Person]) -> None:
+    """LAZ-35: once my line held it, it was listed as the local one, beside which there was none."""
+    alice, bob = pair
+    for person, version in ((alice, "2.0.0"), (bob, "3.0.0")):
+        person.write("list.md", f"{person.name}\n")
+        person.lace("release", version)
+        person.lace("sync", "stick")
+    bob.run("update")
+    (row,) = bob.lace("conflicts")["conflicts"]
+    assert bob.text("conflicts").count("(local)") == 1
+    bob.lace("resolve", row["id"], "--merged", "3.0.1", "--path", "list.md", "--take", "both")
+    assert bob.text("conflicts") == "no conflicts\n"
+    told = bob.text("conflicts", "--all")
+    assert "= merged" in told
+    assert "(local)" not in told
