@@ -22,7 +22,7 @@ from lazy.results import sync_command
 from lazy.visits.only_there import only_there
 from lazy.visits.publish import publish_mine, settle_published
 from transports.address import AddressKind, parse_stored
-from transports.drop.marker import MARKER, marker_text
+from transports.drop.marker import MARKER, write_marker
 from transports.drop.place import Drop
 from transports.encrypted.sealed import SealedPlace
 from transports.errors import NotADrop
@@ -34,7 +34,6 @@ from transports.medium import set_aside
 from transports.publishing import unnamed_files
 from transports.reading import check_bundle, read_head, read_listing
 from vault.errors import Cancelled, DataError, LaceError
-from vault.files import write_atomic
 from vault.fsck.report import BadThing
 from vault.notes.places import ORPHANS
 from vault.plural import plural
@@ -158,7 +157,7 @@ class _Unmarked(Drop):
 
 
 def markers(vault: Vault) -> Iterator[tuple[Path, BadThing]]:
-    """Yield the sticks in reach whose marker file is damaged though my own mailbox proves which stick it is."""
+    """Yield the sticks in reach whose marker is damaged or gone though my own mailbox proves which stick it is."""
     for place in places(vault):
         if place.kind != AddressKind.DROP or not place.place_id:
             continue
@@ -170,7 +169,8 @@ def markers(vault: Vault) -> Iterator[tuple[Path, BadThing]]:
             medium = SealedPlace(_Unmarked(path, place.place_id), vault.node, keys)
             head = read_head(Mailbox(medium, vault.group, vault.node))
             if head is not None and head.head.drop == place.place_id:
-                message = f"The file {MARKER} on {place.name} is damaged; my mailbox there proves which stick it is."
+                what = "damaged" if (path / MARKER).exists() else "gone"
+                message = f"The file {MARKER} on {place.name} is {what}; my mailbox there proves which stick it is."
                 yield path, BadThing("place", f"{place.name}/{MARKER}", "marker-damaged", message)
 
 
@@ -178,16 +178,16 @@ def _is_misread(path: Path, place_id: str) -> bool:
     try:
         return Drop.open(path).place_id != place_id
     except NotADrop:
-        return (path / MARKER).is_file()
+        return not (path / MARKER).exists() or (path / MARKER).is_file()
 
 
 def heal_markers(vault: Vault) -> list[BadThing]:
-    """Write damaged marker files anew; return what is whole again."""
+    """Write marker files anew that are damaged or gone; return what is whole again."""
     known = {place.name: place.place_id for place in places(vault)}
     healed = []
     for path, bad in list(markers(vault)):
         with suppress(LaceError):
-            write_atomic(path / MARKER, marker_text(known[bad.name.removesuffix(f"/{MARKER}")]))
+            write_marker(path, known[bad.name.removesuffix(f"/{MARKER}")])
             healed.append(bad)
     return healed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from lazy.receiving.refusals import AFTER_CUT, Refusal, remember
 from lazy.sync import sync
 from tests.vault.test_showing import sealed_again
 from tests.vault.vaults import around, lived_in, trail, write
+from transports.drop.marker import MARKER
 from transports.drop.place import Drop
 from transports.encrypted.sealed import SealedPlace
 from transports.errors import PlaceNotWritable
@@ -111,6 +113,24 @@ def test_the_trail_names_its_last_entry_where_that_was_lost(alice: Vault) -> Non
     assert {bad.name for bad in mend(alice).bad} == {record.text}
     assert record.text in read_audit(list(trail(alice))[-1]).relates_to
     assert examine(alice).ok
+
+
+def test_a_marker_that_is_gone_is_written_anew_where_my_mailbox_says_which_stick_it_is(alice: Vault) -> None:
+    """APP-13, CYB-15: who deletes the file that nobody knows, or copies half of a stick, ends no meeting there."""
+    marker = alice.folder.parent / "stick" / MARKER
+    text = marker.read_bytes()
+    marker.unlink()
+    (bad,) = examine(alice).bad
+    assert bad.message.startswith(f"The file {MARKER} on stick is gone")
+    umask = os.umask(0o077)
+    try:
+        assert mend(alice).ok
+    finally:
+        os.umask(umask)
+    assert marker.read_bytes() == text
+    assert marker.stat().st_mode & 0o044 == marker.parent.stat().st_mode & 0o044  # a friend here reads it too
+    (result,) = sync(alice, ["stick"])
+    assert result.problems == []
 
 
 @pytest.mark.parametrize("is_here", [True, False])

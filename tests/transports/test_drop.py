@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,22 @@ def test_what_is_not_the_drop_that_was_expected(drop: Drop, tmp_path: Path) -> N
         Drop.open(tmp_path / "empty")
     with pytest.raises(DropEmptied, match="is there, but holds no"):
         Drop.open(tmp_path / "empty", ID)
+
+
+def test_a_drop_whose_marker_is_gone_is_not_taken_for_an_unplugged_stick(drop: Drop) -> None:
+    # CYB-15: a file manager that stopped half-way, or a friend who wondered what the file was for
+    put(drop, key(1), additions(some_records(3)))
+    (drop.path / MARKER).unlink()
+    looks: list[Callable[[], Drop]] = [
+        lambda: Drop.open(drop.path),
+        lambda: Drop.open(drop.path, ID),
+        lambda: Drop.create(drop.path, entropy=os.urandom),
+    ]
+    for look in looks:
+        with pytest.raises(NotADrop, match=f"holds mailboxes, but no {MARKER}") as caught:
+            look()
+        assert caught.value.hint == "Whoever synced here before writes it anew with: lace fsck --repair"
+    assert MARKER not in names(drop.path)
 
 
 @pytest.mark.parametrize(

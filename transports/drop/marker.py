@@ -9,14 +9,16 @@ from typing import NamedTuple
 
 from transports.errors import DropEmptied, NotADrop, UnreadableFile
 from transports.layout import DROP_ID
-from transports.medium import fault_of, open_plain
+from transports.medium import fault_of, is_real_directory, open_plain
+from vault.files import AtomicFile
 
-__all__ = ["MARKER", "Marker", "marker_text", "parse_marker", "read_marker"]
+__all__ = ["MARKER", "Marker", "holds_mailboxes", "marker_text", "parse_marker", "read_marker", "write_marker"]
 
 MARKER = "lace-drop.txt"
 _TEXT = re.compile(r"lace-drop/0\nid ([0-9a-f]{32})\n", re.ASCII)
 _NEWER = re.compile(r"lace-drop/[1-9][0-9]{0,8}\n", re.ASCII)
 _LIMIT = 256  # bytes
+_ROOM, _MAILBOX = re.compile(r"[0-9a-f]{16}", re.ASCII), re.compile(r"[0-9a-f]{64}", re.ASCII)
 _Stamp = tuple[int, int, int, int, int]  # what tells a file from another that took its place
 
 
@@ -62,7 +64,7 @@ def read_marker(path: Path, *, is_known: bool) -> Marker:
     Raises:
         PlaceUnreachable: the directory is missing.
         DropEmptied: the directory is there, and the known drop that should be in it is not.
-        NotADrop: the directory holds something else.
+        NotADrop: the directory holds something else, or its marker is damaged or gone.
     """
     try:
         descriptor = open_plain(path / MARKER)
@@ -76,6 +78,10 @@ def read_marker(path: Path, *, is_known: bool) -> Marker:
     except OSError as error:
         # The empty directory under an unplugged stick looks like any directory without a marker.
         if isinstance(error, FileNotFoundError) and path.is_dir():
+            if holds_mailboxes(path):
+                what = f"{path} holds mailboxes, but no {MARKER}: it was deleted, or not copied with them."
+                hint = "Whoever synced here before writes it anew with: lace fsck --repair"
+                raise NotADrop(what, hint=hint) from error
             if not is_known:
                 raise NotADrop(f"{path} holds no drop.") from error
             what = f"{path} is there, but holds no {MARKER}: the stick is not plugged in, or it was emptied."
@@ -89,6 +95,23 @@ def read_marker(path: Path, *, is_known: bool) -> Marker:
             raise NotADrop(f"{path / MARKER} was written by a newer lace, or is damaged.", hint=hint)
         raise NotADrop(f"{path / MARKER} is damaged.", hint=f"{way[0].upper()}{way[1:]}")
     return Marker(drop_id, len(data), stamp)
+
+
+def write_marker(path: Path, drop_id: str) -> None:
+    """Write the marker of a drop, for all who may use its directory to read.
+
+    Raises:
+        DiskFull, NotWritable: it cannot be written.
+    """
+    with AtomicFile(path / MARKER) as file:
+        file.let_read(path.stat().st_mode & 0o044)
+        file.write(marker_text(drop_id))
+
+
+def holds_mailboxes(path: Path) -> bool:
+    """Tell whether the directory of a mailbox lies where a drop has those of some group."""
+    rooms = (each for each in path.iterdir() if _ROOM.fullmatch(each.name) and is_real_directory(each))
+    return any(_MAILBOX.fullmatch(each.name) and is_real_directory(each) for room in rooms for each in room.iterdir())
 
 
 def _stamp(found: os.stat_result) -> _Stamp:

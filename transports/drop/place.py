@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from transports.drop.directory import DropDirectory
-from transports.drop.marker import MARKER, marker_text, read_marker
+from transports.drop.marker import MARKER, holds_mailboxes, read_marker, write_marker
 from transports.drop.partial import PARTIAL
 from transports.errors import (
     BadSnapshot,
@@ -30,7 +30,7 @@ from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME,
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, MailboxWriter
 from transports.medium import counted_file, fault_of, is_real_directory, open_plain
 from vault.errors import EnvironmentFault, LaceError
-from vault.files import AtomicFile, flush_if_new, free_bytes, fsync_directory, make_directory, remove_leftovers
+from vault.files import flush_if_new, free_bytes, fsync_directory, make_directory, remove_leftovers
 from vault.records.hashes import Verifier
 
 __all__ = ["Drop"]
@@ -72,6 +72,7 @@ class Drop(DropDirectory):
 
         Raises:
             DropNotEmpty: the directory holds other things.
+            NotADrop: it holds a drop whose marker is damaged or gone.
             PlaceError: its parent is missing, or it cannot be written.
         """
         try:
@@ -83,6 +84,8 @@ class Drop(DropDirectory):
             if MARKER not in names:
                 strangers = {name for name in names if name not in _CLUTTER and not name.endswith(".tmp")}
                 if strangers:
+                    if holds_mailboxes(path):
+                        cls.open(path)  # says what to do; an id of its own would part it from whoever met there
                     raise DropNotEmpty(
                         f"{path} is not empty, so lace makes no drop of it.",
                         hint=f"Name a new sub-directory, for example {path / 'lace'}"
@@ -282,9 +285,7 @@ class Drop(DropDirectory):
 def _write_marker(path: Path, drop_id: str) -> None:
     """Make a directory a drop; nothing is wrong where another program made one of it meanwhile."""
     try:
-        with AtomicFile(path / MARKER) as file:
-            file.let_read(path.stat().st_mode & 0o044)
-            file.write(marker_text(drop_id))
+        write_marker(path, drop_id)
     except EnvironmentFault:
         if not (path / MARKER).exists() or read_marker(path, is_known=False).drop_id == drop_id:
             raise
