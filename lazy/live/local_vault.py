@@ -13,13 +13,16 @@ from pathlib import Path
 
 from lazy.live.serving import Service, speak
 from lazy.places.known import Place
+from lazy.places.media import add_command
 from transports.address import AddressKind, parse_stored
 from transports.errors import PlaceNotWritable, PlaceUnreachable, RefusedThere, WrongDrop
 from transports.http.paths import REQUEST_PATH, TAKEN, WAITS
 from transports.mailbox import ByteCount
+from vault.commands import as_typed
 from vault.errors import EnvironmentFault, LaceError
 from vault.identity.keys import KeyStore
 from vault.records import Verifier
+from vault.store.schema import StoreTooNew
 from vault.suite import SigningKey
 from vault.vault import Vault
 from vault.watch import Watch
@@ -39,11 +42,14 @@ def open_local_vault(vault: Vault, place: Place) -> tuple[Vault, bool]:
     """
     address = parse_stored(place.uri)
     if address.kind is not AddressKind.VAULT or address.path is None:
-        raise PlaceUnreachable(f"There is no vault at {place.uri}.", hint="Mount it, or name where it is now.")
+        way = f"{as_typed('place remove', place.name)}; {add_command(vault, place, 'DIR')}"
+        raise PlaceUnreachable(f"There is no vault at {place.uri}.", hint=f"Mount it. If it lies elsewhere here: {way}")
     try:
         other = Vault(address.path, vault.around)
-    except LaceError as error:
-        raise PlaceUnreachable(f"The vault at {place.uri} cannot be opened: {error.message}") from error
+    except LaceError as error:  # it is there, so nothing is to be plugged in
+        hint = error.hint if isinstance(error, StoreTooNew) else f"In that folder: {error.hint}"
+        what = f"The vault at {place.uri} cannot be opened: {error.message}"
+        raise PlaceUnreachable(what, hint=hint) from error
     if other.group != vault.group or place.place_id not in {"", other.node.text} or other.node == vault.node:
         other.close()
         raise WrongDrop(

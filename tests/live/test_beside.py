@@ -118,8 +118,29 @@ def test_a_vault_that_is_gone_or_another_is_told(alice: Person) -> None:
     desk.lace("sync", "laptop")
     away = alice.folder.with_name("away")
     alice.folder.rename(away)
-    assert desk.lace("sync", "laptop", expect=20)["error"]["code"] == "place-unreachable"
+    gone = desk.lace("sync", "laptop", expect=20)["error"]
+    assert gone["code"] == "place-unreachable"
+    assert gone["hint"].endswith("elsewhere here: lace place remove laptop; lace place add laptop DIR")
     third = Person("third", alice.home.parent / "third", alice.folder)
     third.write("t.txt", "t\n")
     third.lace("init", "--name", "third")
     assert desk.lace("sync", "laptop", expect=21)["error"]["code"] == "wrong-drop"
+
+
+@pytest.mark.parametrize(
+    ("statement", "hint"),
+    [
+        ("PRAGMA user_version = 99", "Install a newer lace; nothing was changed."),
+        ("DROP TABLE meta", "In that folder: Run: lace fsck --repair"),
+    ],
+)
+def test_a_vault_that_this_lace_cannot_open_is_not_one_to_plug_in(alice: Person, statement: str, hint: str) -> None:
+    """CYB-15, APP-13: it is there, and what has to be done about it was known where it was opened."""
+    found(alice)
+    desk = _same_machine(alice, "desk")
+    desk.lace("accept", alice.lace("invite", "desk")["invite"], "--name", "desk")
+    desk.lace("place", "add", "laptop", str(alice.folder))
+    with closing(sqlite3.connect(alice.folder / ".vault" / "store.db")) as store:
+        store.execute(statement)
+        store.commit()
+    assert desk.lace("sync", "laptop", expect=20)["error"]["hint"] == hint
