@@ -31,7 +31,6 @@ _BATCH_RECORDS = 512
 _BATCH_BYTES = 8 << 20
 _MARK_SECONDS = 60.0  # longer than the storing of a release takes on a slow disk
 _MOVES_MARK = frozenset({MarkVerdict.FRESH, MarkVerdict.COMPLETE, MarkVerdict.AHEAD})
-MAX_ENTRIES = 400  # links of one log entry (docs/formats.md)
 # By an order of two columns, one of them downwards, SQLite would sort.
 _TIP = """SELECT seq, hash, plex FROM log WHERE node = ?1 AND seq = (SELECT max(seq) FROM log WHERE node = ?1)
     ORDER BY hash LIMIT 1"""
@@ -204,11 +203,11 @@ class Writer:
             VaultBehindMark: another copy wrote meanwhile.
             ValueError: these are none, or too many for one entry; a fault of the program.
         """
+        from vault.nodelog import tick  # noqa: PLC0415 - a commit that stays here is not logged
+        from vault.profile import MAX_ENTRIES, LogEntry  # noqa: PLC0415
+
         if not 1 <= len(entries) <= MAX_ENTRIES:
             raise ValueError(f"a log entry shares 1 to {MAX_ENTRIES} records, not {len(entries)}")
-        from vault.nodelog import tick  # noqa: PLC0415 - a commit that stays here is not logged
-        from vault.profile import LogEntry  # noqa: PLC0415
-
         self._hold_mark()
         seq, prev_hash, prev_plex = self._tip(self._vault.node.text)
         lamport = tick(int(self.store.db.execute("SELECT ifnull(max(lamport), 0) FROM log").fetchone()[0]))

@@ -371,7 +371,7 @@ def test_a_crowded_place_offers_another_place_under_another_name(
     """APP-14: the way out named the crowded place itself, whose name is taken; there, all goes on."""
     begun(alice, bare)
     alice.lace("sync", "host")
-    monkeypatch.setattr("transports.git.view._NODES_LIMIT", 0)
+    monkeypatch.setattr("transports.git.view.NODES_LIMIT", 0)
     told = alice.run("sync", "host")
     assert told.code == PlaceCrowded.exit_code
     assert "lace place add OTHER URI" in told.err

@@ -382,7 +382,7 @@ def test_more_mailboxes_than_a_group_has_members_are_told_and_replace_none(
     bare: Path, at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """CYB-17, CYB-18: other branches do not count, and nobody's own mailbox is taken for a damaged one."""
-    monkeypatch.setattr("transports.git.view._NODES_LIMIT", 3)
+    monkeypatch.setattr("transports.git.view.NODES_LIMIT", 3)
     mine = at("a")
     put(mine, key(1), additions(some_records(3)))
     commit = git(bare, "commit-tree", git(bare, "mktree"), "-m", "x")

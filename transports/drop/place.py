@@ -26,7 +26,7 @@ from transports.errors import (
     UnreadableFile,
 )
 from transports.filecache import BEGINNING, END, cached_name
-from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME, group_directory
+from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, NODES_LIMIT, REQUEST_NAME, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, MailboxWriter
 from transports.medium import counted_file, fault_of, is_real_directory, open_plain
 from vault.errors import EnvironmentFault, LaceError
@@ -36,7 +36,6 @@ from vault.records.hashes import Verifier
 __all__ = ["Drop"]
 
 _NODE = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_NODES_LIMIT = 4096  # mailboxes of one group: a circle of friends is far smaller
 # What systems put on an empty stick by themselves.
 _CLUTTER = frozenset(
     {
@@ -144,8 +143,8 @@ class Drop(DropDirectory):
                 for entry in entries:
                     if _NODE.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
                         nodes.append(Verifier(bytes.fromhex(entry.name)))
-                    if len(nodes) > _NODES_LIMIT:
-                        raise PlaceCrowded(f"{parent} holds more than {_NODES_LIMIT} mailboxes of your group.")
+                    if len(nodes) > NODES_LIMIT:
+                        raise PlaceCrowded(f"{parent} holds more than {NODES_LIMIT} mailboxes of your group.")
         return sorted(nodes)
 
     def read_head(self, group: str, node: Verifier) -> bytes | None:

@@ -21,7 +21,7 @@ from transports.git.private import PrivateRepository
 from transports.git.remote import parse_remote
 from transports.git.tips import Tips
 from transports.git.tree import PIECE, Filed, Front, Held, MailboxTree, load_front, load_mailbox
-from transports.layout import group_directory
+from transports.layout import NODES_LIMIT, group_directory
 from transports.mailbox import ByteCount
 from vault.errors import DataError, EnvironmentFault, LaceError
 from vault.files import reason_of
@@ -34,7 +34,6 @@ PLACE = "place"
 """The branch below lace/ that says which place it is."""
 
 _HEARD = 65_536  # objects said to be lost that are listened to, of each who says so as many
-_NODES_LIMIT = 4096  # mailboxes of one group, as on a drop
 
 
 class View:
@@ -99,8 +98,8 @@ class View:
             PlaceCrowded: they are more than anybody looks at.
         """
         found = self._refs.mailboxes(group_directory(group))
-        if len(found) > _NODES_LIMIT:
-            raise PlaceCrowded(f"{self.describe()} holds more than {_NODES_LIMIT} mailboxes of your group.")
+        if len(found) > NODES_LIMIT:
+            raise PlaceCrowded(f"{self.describe()} holds more than {NODES_LIMIT} mailboxes of your group.")
         return sorted(Verifier(bytes.fromhex(key)) for key in found)
 
     def ref(self, group: str, node: Verifier) -> str:

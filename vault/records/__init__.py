@@ -10,7 +10,7 @@ stored form. `parse_record` reads one, `iter_records` many; what they return enc
 | `parse`, `reader`, `head`, `headers`, `plain` | from bytes to a record, or to many |
 | `trailer`, `thin` | the other forms in which a record travels |
 | `hash_list` | many names, packed |
-| `errors` | one class for each rule that can be broken |
+| `errors`, `quoting` | one class for each rule that can be broken, and foreign text in its message |
 
     >>> from vault.records import Blob, parse_record
     >>> blob = Blob(b"hello room7")

@@ -11,6 +11,7 @@ from binascii import a2b_base64, b2a_base64
 from collections.abc import Sequence
 
 from vault.records.errors import B64ALengthError, B64ASymbolError, B64ATailError
+from vault.records.quoting import shown
 
 __all__ = ["ALPHABET", "decode", "encode", "symbols", "unchecked", "unchecked_digests"]
 
@@ -23,6 +24,7 @@ _DECODE = bytes(_STANDARD[ALPHABET.index(chr(byte))] if chr(byte) in ALPHABET el
 # By length mod 4: the symbols the last place may hold, and the padding the C codec wants.
 _TAILS = {2: frozenset(ALPHABET[::16]), 3: frozenset(ALPHABET[::4])}
 _PADDING = (b"", b"", b"==", b"=")
+_LONGEST = 90  # characters of a text in a message: a signature has 86
 _NOT_WRITTEN = b"=\n"  # of what the C codec writes
 
 
@@ -58,15 +60,11 @@ def decode(text: str) -> bytes:
     # A non-ASCII character becomes "?", which is outside the alphabet like itself.
     mapped = text.encode("ascii", "replace").translate(_DECODE)
     if _OUTSIDE in mapped:
-        raise B64ASymbolError(f"{_shown(text)} holds a character that is not in the B64A alphabet")
+        raise B64ASymbolError(f"{shown(text, _LONGEST)} holds a character that is not in the B64A alphabet")
     rest = len(mapped) & 3
     if rest:
         if rest == 1:
-            raise B64ALengthError(f"{_shown(text)} has a length that no B64A text has")
+            raise B64ALengthError(f"{shown(text, _LONGEST)} has a length that no B64A text has")
         if text[-1] not in _TAILS[rest]:
-            raise B64ATailError(f"{_shown(text)} ends in bits that B64A leaves zero")
+            raise B64ATailError(f"{shown(text, _LONGEST)} ends in bits that B64A leaves zero")
     return a2b_base64(mapped + _PADDING[rest])
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 90 else text[:87] + "...")

@@ -23,7 +23,7 @@ from vault.records.errors import (
     NameTooLongError,
     RecordError,
 )
-from vault.records.headers import shown
+from vault.records.quoting import shown
 
 __all__ = ["MAX_GROUP_BYTES", "MAX_NAME_BYTES", "MAX_SEGMENT_BYTES", "check_app"]
 __all__ += ["check_coordinate", "check_group", "check_name_path"]

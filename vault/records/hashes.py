@@ -15,6 +15,7 @@ from blake3 import blake3
 
 from vault.records import b64a
 from vault.records.errors import HashTextError, RecordError, VerifierTextError
+from vault.records.quoting import shown
 
 __all__ = [
     "DIGEST_BYTES",
@@ -78,7 +79,7 @@ class RecordHash(_HashFields):
         if match is not None:  # else it is told below what is wrong
             return tuple.__new__(cls, (match[1], b64a.unchecked(match[2].encode())))
         if len(text) != _TEXT_CHARACTERS or text[0] not in KINDS or text[1] != "." or text[45:] != ".H3":
-            raise HashTextError(f"{_shown(text)} is not a record hash of the form T.<43 characters>.H3")
+            raise HashTextError(f"{shown(text)} is not a record hash of the form T.<43 characters>.H3")
         return tuple.__new__(cls, (text[0], b64a.decode(text[2:45])))
 
     @classmethod
@@ -134,7 +135,7 @@ class Verifier(_VerifierFields):
             B64AError: the 43 characters are not canonical B64A.
         """
         if len(text) != _TEXT_CHARACTERS or text[:2] != "V." or text[45:] != ".H3":
-            raise VerifierTextError(f"{_shown(text)} is not a verifier of the form V.<43 characters>.H3")
+            raise VerifierTextError(f"{shown(text)} is not a verifier of the form V.<43 characters>.H3")
         return tuple.__new__(cls, (b64a.decode(text[2:45]),))
 
     @property
@@ -166,10 +167,6 @@ def is_verifier(text: str) -> bool:
 def _verifier_text(key: bytes) -> str:
     # A circle has few signers, and each of their records is asked for its signer's text.
     return f"V.{b64a.encode(key)}.H3"
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def is_record(record_hash: RecordHash, record: bytes | memoryview) -> bool:

@@ -43,7 +43,7 @@ from vault.records.errors import (
     ThinInnerError,
 )
 from vault.records.hashes import MARK, MARKLINE_BYTES, RecordHash, Verifier
-from vault.records.headers import MAX_LINE_BYTES, check_line, is_clean, shown, split_line
+from vault.records.headers import MAX_LINE_BYTES, check_line, is_clean, split_line
 from vault.records.model import (
     MAX_BLOB_BYTES,
     MAX_EXTRAS,
@@ -56,6 +56,7 @@ from vault.records.model import (
     make_plex,
     make_seal,
 )
+from vault.records.quoting import shown
 from vault.records.tai import Tai
 
 __all__ = ["BLANK", "MAX_HEAD_BYTES", "Head", "build", "check_signature", "judge", "read_head"]

@@ -21,6 +21,7 @@ from vault.records.errors import (
     HeaderUtf8Error,
     HeaderValueEmptyError,
 )
+from vault.records.quoting import shown
 
 __all__ = [
     "MAX_LINE_BYTES",
@@ -29,7 +30,6 @@ __all__ = [
     "check_pair",
     "check_value",
     "is_clean",
-    "shown",
     "split_line",
 ]
 
@@ -39,11 +39,6 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _CONTROL_BUT_LF = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]")
 _MARK_SIGN = "🖧".encode()  # composes with nothing
 _NAME_FORBIDS = re.compile(r"[: \t]")
-
-
-def shown(text: str) -> str:
-    """Return `text` quoted and short enough for a message."""
-    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def _check_text(text: str, what: str) -> None:

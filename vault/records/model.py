@@ -25,8 +25,9 @@ from vault.records.errors import (
     SignatureTextError,
 )
 from vault.records.hashes import RecordHash, Verifier
-from vault.records.headers import check_pair, shown
+from vault.records.headers import check_pair
 from vault.records.links import Link, parse_links
+from vault.records.quoting import shown
 from vault.records.tai import Tai
 
 if TYPE_CHECKING:

@@ -29,9 +29,10 @@ from vault.records.errors import (
 )
 from vault.records.hashes import KINDS, RecordHash
 from vault.records.head import BLANK, MAX_HEAD_BYTES
-from vault.records.headers import MAX_LINE_BYTES, check_line, shown
+from vault.records.headers import MAX_LINE_BYTES, check_line
 from vault.records.model import Blob, Plex, Record, Seal, plex_headers, seal_headers
 from vault.records.parse import parse_record
+from vault.records.quoting import shown
 
 __all__ = ["escape", "from_trailer", "to_trailer", "unescape"]
 
