@@ -95,10 +95,10 @@ def look_at(place: Place) -> Reach:
     try:
         open_place(place)
     except PlaceUnreachable:
-        return Reach(False, "not here")
+        return Reach(is_here=False, text="not here")
     except LaceError as error:
-        return Reach(False, error.message)
-    return Reach(True, "here now")
+        return Reach(is_here=False, text=error.message)
+    return Reach(is_here=True, text="here now")
 
 
 def _place(place: Place, now: Status, waiting: list[QueueEntry]) -> PlaceView:

@@ -110,7 +110,7 @@ class Serving(Asking):
         why = "! nobody is served any more; v in Peers begins again"
         if server.is_adopted:  # or friends would wait for it at an address that is no more
             why = "! this vault has another key now: v in Peers begins again, at another address, which friends add"
-        self.after_work(Card("Serving: ended", (mark(why, BAD),), True))
+        self.after_work(Card("Serving: ended", (mark(why, BAD),), is_bad=True))
 
     def _renew(self, server: Server) -> None:
         """Give the server a new certificate, in a thread; where that cannot be, it is said once, and tried again."""

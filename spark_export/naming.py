@@ -60,9 +60,9 @@ def naming(stored: bytes) -> Naming | None:
         return None
     match value:
         case NodeCard():
-            return Naming(str(value.signer), True, value.tai.text, value.label)
+            return Naming(str(value.signer), is_card=True, tai=value.tai.text, label=value.label)
         case Member():
-            return Naming(value.node.text, False, value.tai.text, value.label)
+            return Naming(value.node.text, is_card=False, tai=value.tai.text, label=value.label)
         case _:
             return None
 

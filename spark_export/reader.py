@@ -133,7 +133,7 @@ class VaultReader:
             if wanted[position]:
                 parts[(position - 1) // PART_POSITIONS].update(digest)
         scope = self._scope()
-        for release in histories.compared(self.store, histories.Slice(scope, scope, False, 1, last)):
+        for release in histories.compared(self.store, histories.Slice(scope, scope, details=False, first=1, last=last)):
             parts[(release.position - 1) // PART_POSITIONS].update(repr((release.position, release.before)).encode())
         return [part.digest() for part in parts]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
+# ruff: noqa: FBT003 - rows of a table, read as columns
 __all__ = ["COMMON", "OWN_TABLES", "SCHEMA_VERSION", "TABLES", "Column", "Kind", "Table", "ddl", "table_named"]
 
 SCHEMA_VERSION: Final = 1

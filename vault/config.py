@@ -123,8 +123,8 @@ class Setting(NamedTuple):
 _TABLE = (
     Setting(
         "announce-unreleased",
-        False,
-        "Tell friends how many commits you have not released yet; never what is in them.",
+        default=False,
+        sentence="Tell friends how many commits you have not released yet; never what is in them.",
     ),
     Setting(
         "share",

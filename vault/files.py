@@ -125,7 +125,7 @@ class AtomicFile:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], mode: int = 0o644, durable: bool = True, *, named_later: bool = False
+        self, path: str | os.PathLike[str], mode: int = 0o644, *, durable: bool = True, named_later: bool = False
     ) -> None:
         self.path = Path(path)
         self._mode = mode
@@ -219,6 +219,7 @@ def write_atomic(
     path: str | os.PathLike[str],
     data: bytes | bytearray | memoryview,
     mode: int = 0o644,
+    *,
     durable: bool = True,
 ) -> None:
     """Write a whole file at once; see `AtomicFile`.
@@ -227,7 +228,7 @@ def write_atomic(
         DiskFull: there is no room.
         NotWritable: for every other reason.
     """
-    with AtomicFile(path, mode, durable) as file:
+    with AtomicFile(path, mode, durable=durable) as file:
         file.write(data)
 
 

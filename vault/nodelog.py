@@ -284,7 +284,7 @@ def tick(local: int) -> int:
 
 
 def reaches(
-    value: ProfileValue, with_content: bool, tree_items: Iterable[RecordHash] | None = None
+    value: ProfileValue, *, with_content: bool, tree_items: Iterable[RecordHash] | None = None
 ) -> list[tuple[RecordHash, bool]]:
     """Return what a shared record shares in turn, one step: (record, whether with its content).
 

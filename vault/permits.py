@@ -91,7 +91,7 @@ def _as_kept(path: str, act: str, is_white: bool, nodes: tuple[str, ...]) -> Per
 
 def shut(store: Store, desk: str) -> None:
     """Let nobody else read or write in a desk, in place of rules that rotted; inside a transaction."""
-    _keep(store, desk, [Permit("", act, True, ()) for act in Act])
+    _keep(store, desk, [Permit("", act, is_white=True, nodes=()) for act in Act])
 
 
 def set_permit(vault: Vault, desk: str, rule: Permit) -> None:

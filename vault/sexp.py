@@ -59,7 +59,7 @@ class Symbol:
 Sexp: TypeAlias = "Symbol | str | int | tuple[Sexp, ...]"
 
 
-def dumps(value: Sexp, pretty: bool = True) -> str:
+def dumps(value: Sexp, *, pretty: bool = True) -> str:
     """Return the text of a value, without a line end after it.
 
     Args:

@@ -128,7 +128,7 @@ class Context:
             json=json,
             quiet=quiet,
             verbose=verbose,
-            paint=Paint(not json and world.colour_allowed()),
+            paint=Paint(is_on=not json and world.colour_allowed()),
         )
         self._passphrase: bytes | None = None
         self._token: CancelToken | None = None

@@ -33,7 +33,7 @@ class Paint:
 
     __slots__ = ("is_on",)
 
-    def __init__(self, is_on: bool) -> None:
+    def __init__(self, *, is_on: bool) -> None:
         self.is_on = is_on
 
     def _wrap(self, code: str, text: str) -> str:

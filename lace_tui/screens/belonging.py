@@ -207,7 +207,9 @@ def _revocation_lines(plan: Revoked) -> list[Content]:
 def _revoked(done: Revoked) -> Card:
     if done.waits:
         return Card(
-            "Revoke: waits", (mark("o it waits under lace requests until somebody above them agrees", BAD),), True
+            "Revoke: waits",
+            (mark("o it waits under lace requests until somebody above them agrees", BAD),),
+            is_bad=True,
         )
     told = mark(f"= {done.name} is revoked", GOOD)
     return Card("Revoke: done", (told, mark("next: S on Home, so that your friends learn of it")))

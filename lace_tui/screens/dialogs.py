@@ -76,7 +76,7 @@ class Page(Over[bool]):
     def _seen(self) -> None:
         self._is_seen = True
 
-    def leave_with(self, is_agreed: bool) -> None:
+    def leave_with(self, *, is_agreed: bool) -> None:
         """Go back with an answer, unless it was given before there was anything to see."""
         if self._is_seen:
             self.dismiss(is_agreed)
@@ -88,7 +88,7 @@ class Page(Over[bool]):
 
     def action_leave(self) -> None:
         """Go back and do nothing."""
-        self.leave_with(False)
+        self.leave_with(is_agreed=False)
 
     def action_copy(self) -> None:
         """Take along what the page names: a command, a key, an invitation."""
@@ -132,7 +132,7 @@ class PlanPage(Page):
 
     def action_confirm(self) -> None:
         """Agree."""
-        self.leave_with(True)
+        self.leave_with(is_agreed=True)
 
 
 class Leaving(PlanPage):
@@ -176,7 +176,7 @@ class ServingPage(Page):
 
     def action_end_serving(self) -> None:
         """Answer friends no more."""
-        self.leave_with(True)
+        self.leave_with(is_agreed=True)
 
 
 class Offer(Page):
@@ -195,7 +195,7 @@ class Offer(Page):
 
     def action_sync_now(self) -> None:
         """Agree."""
-        self.leave_with(True)
+        self.leave_with(is_agreed=True)
 
 
 class _Line(TextLine):

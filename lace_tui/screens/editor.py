@@ -45,7 +45,7 @@ class Told(NamedTuple):
 class _Text(TextArea):
     """The text."""
 
-    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:  # noqa: FBT002 - as Textual has it
         """Bring the cursor in sight, where it is in the text.
 
         Textual asks for it once more while it takes lines back that filled the screen, before the cursor has left them.

@@ -68,7 +68,7 @@ class LatePage(Page):
 
     def _agreed(self, is_agreed: bool | None) -> None:
         if is_agreed:
-            self.leave_with(False)
+            self.leave_with(is_agreed=False)
 
 
 def copied_as(content: bytes, text: str, *, is_kept: bool) -> str:

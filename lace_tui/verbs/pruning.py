@@ -103,7 +103,7 @@ def _agree(context: Context, plan: Pruning, *, yes: bool) -> None:
     what = f"{_content(plan)} would go for good."
     if not context.is_terminal or context.json:
         raise NotAgreed(what)
-    context.say("\n".join(_lines(plan, Paint(False), planned=True)))
+    context.say("\n".join(_lines(plan, Paint(is_on=False), planned=True)))
     if not context.agrees("Let go of it?"):
         raise NotAgreed(what)
 

@@ -116,7 +116,7 @@ def merge_desk(
 def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
     with vault.writing() as w:
         base = checkout_of(vault, desk)
-        saved, begins = None, _Beginning(False)
+        saved, begins = None, _Beginning(is_so=False)
         if base is None:
             _check_permits(vault, desk, None, that, strategy)
             overlay = MemoryObjects(fallback=w)
@@ -149,7 +149,7 @@ def _beginning(
         return _Beginning(not dirty.items)
     came = as_it_came(source, sink, vault, desk, dirty.tree, [that.commit]) if that.desk == desk else None
     if is_all_in(source, came, dirty.tree, that.tree):
-        return _Beginning(True, came)
+        return _Beginning(is_so=True, came=came)
     if strategy is Strategy.INIT:
         raise DeskNotEmpty(
             f"The folder of {desk} holds what {that.what} has otherwise or lacks, so it cannot be begun from that.",
@@ -157,7 +157,7 @@ def _beginning(
             " what one side alone has: what the folder holds is committed first.",
         )
     _refuse_apart(that, strategy, Relation.UNRELATED)
-    return _Beginning(False)
+    return _Beginning(is_so=False)
 
 
 def _takes_in(

@@ -78,7 +78,7 @@ def reached(vault: Vault, place: Place, *, only_reads: bool = False, watch: Watc
     address, around = parse_live(place.uri), vault.around
     try:
         with LiveConnection(address, vault.group, count, monotonic, around.tai, around.entropy) as connection:
-            yield Reached(connection, address.node, True, count)
+            yield Reached(connection, address.node, may_write=True, count=count)
     except WrongServer as error:
         if error.answered is None:
             raise

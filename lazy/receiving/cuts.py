@@ -49,7 +49,7 @@ def with_reached(records: set[RecordHash], waiting: dict[RecordHash, Seal]) -> s
     following = list(records)
     while following:
         value = read(waiting[following.pop()])
-        more = {record for record, _ in reaches(value, False)} if value is not None else set()
+        more = {record for record, _ in reaches(value, with_content=False)} if value is not None else set()
         fresh = (more & waiting.keys()) - found
         found |= fresh
         following += fresh

@@ -111,7 +111,7 @@ def worked_out(file: OpenFile, pick: Pick) -> Worked:
     texts = [side.text or b"" for side in file.sides if side is not None]
     base = (file.base.text if file.base else None) or b""
     left, offset = texts[0], 0
-    worked = Worked((), len(texts) - 1, 1, (), left, True)
+    worked = Worked((), len(texts) - 1, 1, (), left, is_decided=True)
     for number, right in enumerate(texts[1:], 1):
         pieces = _pieces(base, left, right, pick.regions, offset)
         still = tuple(piece.number for piece in pieces if piece.number and piece.result is None)

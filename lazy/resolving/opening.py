@@ -321,7 +321,7 @@ def _origin(vault: Vault, conflict: Conflict, head: RecordHash, mine: RecordHash
         line = ancestors(vault.store, head)
         held = next((side for side in conflict.sides if side.commit.text in line), None)
         name, version = (held.word, held.version) if held else (label_of(vault, owner), None)
-        return Origin(head, name, machine or "", _iso(info.tai), version, True, "")
+        return Origin(head, name, machine or "", _iso(info.tai), version, is_mine=True, word="")
     is_shown = not is_mine or tree == info.tree
     name, word = (side.word, head.text if is_shown else "") if side else (label_of(vault, owner), "")
     version = released.version if released else None

@@ -282,7 +282,7 @@ def _reached(vault: Vault, record: RecordHash, with_content: bool) -> list[tuple
     if isinstance(value, Plex) and value.app == TREE_APP:
         return [(child, True) for child in listed(value.blob.data)]
     profile = read(value) if isinstance(value, Seal | Plex) else None
-    return [] if profile is None else list(reaches(profile, with_content))
+    return [] if profile is None else list(reaches(profile, with_content=with_content))
 
 
 def put(vault: Vault, path: Path, watch: Watch = Watch()) -> PutResult:

@@ -85,9 +85,9 @@ def test_a_walk_ends_and_names_what_is_not_here(store: Store, monkeypatch: pytes
     met: list[tuple[RecordHash, bool]] = []
     children = Sharing._children
 
-    def looked_into(record: RecordHash, of: Found, content: bool) -> list[tuple[RecordHash, bool]]:
+    def looked_into(record: RecordHash, of: Found, *, content: bool) -> list[tuple[RecordHash, bool]]:
         met.append((record, content))
-        return children(record, of, content)
+        return children(record, of, content=content)
 
     monkeypatch.setattr(Sharing, "_children", staticmethod(looked_into))
     sharing = Sharing(store.db, at_hand(graph))

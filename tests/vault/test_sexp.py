@@ -23,7 +23,7 @@ values: st.SearchStrategy[Sexp] = st.recursive(
 @given(values, st.booleans())
 def test_round_trip(value: Sexp, pretty: bool) -> None:
     """LAZ-79: what we write is a valid S-expression, and it is the same value again."""
-    text = dumps(value, pretty)
+    text = dumps(value, pretty=pretty)
     assert loads(text, len(text)) == value
     assert type(loads(text, len(text))) is type(value)
 

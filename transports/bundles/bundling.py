@@ -206,7 +206,9 @@ class BundleWriter:
         pieces = list(as_it_is((record,), length))
         size = sum(map(len, pieces))
         self._builder.add(record_hash, app, Location(None, self._position, size, length, 0, length))
-        self._list.add(ListedFrame(size, length, False, (Row(record_hash.kind, app, length, record_hash.digest),)))
+        self._list.add(
+            ListedFrame(size, length, is_named=False, rows=(Row(record_hash.kind, app, length, record_hash.digest),))
+        )
         for piece in pieces:
             self._write(piece)
         self._last = (size, length)

@@ -109,8 +109,8 @@ def taken_back(private: PrivateRepository, job: Job) -> TakenBack:
         with suppress(DataError):
             return TakenBack(load_mailbox(private, commit), commit == job.commit, spoiled)
         with suppress(DataError):
-            return TakenBack(load_mailbox(private, commit, is_torn=True), False, spoiled)
-    return TakenBack(MailboxTree(), False, spoiled)
+            return TakenBack(load_mailbox(private, commit, is_torn=True), is_listed=False, spoiled=spoiled)
+    return TakenBack(MailboxTree(), is_listed=False, spoiled=spoiled)
 
 
 def _whole(other: PrivateRepository) -> list[str]:

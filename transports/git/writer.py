@@ -224,14 +224,14 @@ class GitWriter:
             if self._goes(some, again=True):
                 pieces = pieces[len(some) :]
 
-    def _goes(self, pieces: list[str], again: bool = False) -> bool:
+    def _goes(self, pieces: list[str], *, again: bool = False) -> bool:
         """Push pieces; tell whether they went, or a quarter of them is to be tried after a cut.
 
         Raises:
             PlaceUnreachable, PushTooLarge: not even one goes.
         """
         try:
-            self._push(pieces, again)
+            self._push(pieces, again=again)
         except (PlaceUnreachable, PushTooLarge) as error:
             if len(pieces) <= 1:
                 raise
@@ -242,7 +242,7 @@ class GitWriter:
         self._batch.went(len(pieces))
         return True
 
-    def _push(self, pieces: list[str], again: bool = False) -> None:
+    def _push(self, pieces: list[str], *, again: bool = False) -> None:
         """Push pieces and whatever of the state is complete with them; `again` for pieces the host has."""
         for turn in range(_TRIES):
             chosen = [oid for oid in pieces if again or oid in self._staged]

@@ -41,7 +41,7 @@ class LineMatcher(SequenceMatcher[_Line]):
         isjunk: Callable[[_Line], bool] | None = None,
         a: Sequence[_Line] = (),
         b: Sequence[_Line] = (),
-        autojunk: bool = True,
+        autojunk: bool = True,  # noqa: FBT002 - as difflib has it
     ) -> None:
         super().__init__(isjunk, a, b, autojunk)
         self.work = 0

@@ -79,15 +79,15 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     with undisturbed(vault) as is_kept:
         bad = faults_of_file(vault)
         if any(is_beyond(thing) for thing in bad):
-            return FsckReport(False, 0, tuple(bad))
+            return FsckReport(ok=False, records=0, bad=tuple(bad))
         try:
             if wrong := _values(vault):  # whoever reads them would fail in a way of its own
-                return FsckReport(False, 0, (*bad, *wrong))
+                return FsckReport(ok=False, records=0, bad=(*bad, *wrong))
             packcheck.require_readable(vault.store.packs)
             scan = scan_bodies(vault, watch)
         except sqlite3.DatabaseError as fault:
             bad.append(BadThing("store", "store.db", "unreadable", f"The records cannot be read ({fault})."))
-            return FsckReport(False, 0, tuple(bad))
+            return FsckReport(ok=False, records=0, bad=tuple(bad))
         bad += scan.bad
         bad += _audit(vault, scan)
         bad += _settings(vault)

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from vault.desks.pages import listed
 from vault.profile import DATA_APP, TREE_APP, read, recent
@@ -163,7 +163,9 @@ class Sharing:
             missing.update(want[0] for want in step if want[0] not in present)
             fresh = enter(sorted({p for p, _, _ in present.values()}))
             inner = [each for each, found in present.items() if found[0] in fresh and not self._is_leaf(found)]
-            waiting += dict.fromkeys(child for each in inner for child in self._children(each, present[each], True))
+            waiting += dict.fromkeys(
+                child for each in inner for child in self._children(each, present[each], content=True)
+            )
         return missing
 
     def is_closed(self, root: RecordHash) -> bool:
@@ -211,7 +213,7 @@ class Sharing:
             seen.update(inner)  # of content there is too much to remember, and nothing below it
             following: dict[Want, None] = {}
             for want in inner:
-                children = self._children(want[0], present[want[0]], want[1])
+                children = self._children(want[0], present[want[0]], content=want[1])
                 following.update(dict.fromkeys(children))
                 if want[0].kind != _UNSIGNED:
                     for child, _ in children:
@@ -267,7 +269,9 @@ class Sharing:
             if found[1] == _COMMIT and content:
                 commits.append(p)
             items = anew.get(record)
-            children = self._children(record, found, content) if items is None else [(item, True) for item in items]
+            children = (
+                self._children(record, found, content=content) if items is None else [(item, True) for item in items]
+            )
             for child in children:
                 held = at_hand.get(child[0]) or before.get(child[0])
                 if held is not None and len(queue) < _QUEUE:
@@ -350,12 +354,12 @@ class Sharing:
         return not found[2]
 
     @staticmethod
-    def _children(record: RecordHash, found: Found, content: bool) -> list[Want]:
+    def _children(record: RecordHash, found: Found, *, content: bool) -> list[Want]:
         _, app, stored = found
         if isinstance(stored, list):
             return [(RecordHash.parse(text), word == "tree") for word, text in stored if content or word != "tree"]
         if not isinstance(stored, bytes):
-            return _reaches()(stored, content)
+            return _reaches()(stored, with_content=content)
         if not stored:
             return []
         if app == TREE_APP:
@@ -363,7 +367,7 @@ class Sharing:
         from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
 
         value = recent(record) or read(parse_record(stored, verify=False))
-        reached = [] if value is None else _reaches()(value, content)
+        reached = [] if value is None else _reaches()(value, with_content=content)
         return [(part, False) for part, _ in reached] if app == DATA_APP else reached
 
 
@@ -378,8 +382,12 @@ def _note_way(end: RecordHash, via: Mapping[RecordHash, RecordHash], stuck: dict
     return lacking
 
 
+class _Reaches(Protocol):
+    def __call__(self, value: ProfileValue, /, *, with_content: bool) -> list[Want]: ...
+
+
 @cache
-def _reaches() -> Callable[[ProfileValue, bool], list[Want]]:
+def _reaches() -> _Reaches:
     from vault.nodelog import reaches  # noqa: PLC0415 - a commit that stays here shares nothing
 
     return reaches
