@@ -270,7 +270,7 @@ def note_encrypted(w: Writer, name: str, *, is_on: bool) -> None:
 def forget_place(w: Writer, name: str) -> None:
     """Forget a place and what is remembered of it, inside a write; not that the others are copies of it (CYB-18)."""
     for (place_id,) in w.store.rows(_IS_COPIED, name):
-        w.store.set_note(COPIED, True, str(place_id))
+        w.store.set_note(COPIED, value=True, about=str(place_id))
     w.store.drop_note(SHOWN, name)
     w.store.run("DELETE FROM place WHERE name = ?", name)
     w.store.run("DELETE FROM last_sync WHERE place = ?", name)

@@ -79,10 +79,10 @@ def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick], versio
     if _is_decided(vault, opened.conflict.id):  # asked behind it: a decision that comes later forgets the draft itself
         texts += keep_unused(vault, {path: taken[path] for path in taken.keys() - changed.keys()}, None)
         drop_draft(vault, opened.conflict.id)
-        return Saved(False, tuple(texts))
+        return Saved(is_kept=False, texts=tuple(texts))
     if not is_begun:  # only then was something taken over
         texts += _let_go(vault, opened, taken)
-    return Saved(True, tuple(texts))
+    return Saved(is_kept=True, texts=tuple(texts))
 
 
 def _for_other_contents(opened: Opened, entries: Mapping[str, Any], changed: Mapping[str, Pick]) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def refuse_apart(w: Writer, vault: Vault, desk: str, *, is_unshared: bool = Fals
     if w.store.has_note(DOUBLED, desk):
         w.store.set_note(DOUBLED, None, desk)
     if not is_unshared and w.store.note(CROSSED, desk):
-        w.store.set_note(CROSSED, False, desk)
+        w.store.set_note(CROSSED, value=False, about=desk)
 
 
 def note_left_behind(w: Writer, desk: str, head: Head, heads: Collection[RecordHash]) -> None:
@@ -149,7 +149,7 @@ def note_doubled(w: Writer, me: str, after: int) -> None:
 
 def _note(w: Writer, desk: str, number: int) -> None:
     w.store.set_note(DOUBLED, number, desk)
-    w.store.set_note(CROSSED, True, desk)
+    w.store.set_note(CROSSED, value=True, about=desk)
 
 
 def one_below(vault: Vault, head: Head) -> Head | None:

@@ -64,7 +64,7 @@ def one_of(*choices: str) -> Form[str]:
 
 def flag(word: str) -> Form[bool]:
     """Return the form of one word that stands for yes."""
-    return Form(f"`{word}`", False, lambda text: {word: True}[text], lambda _: word, longest=len(word))
+    return Form(f"`{word}`", none=False, parse=lambda text: {word: True}[text], write=lambda _: word, longest=len(word))
 
 
 def a_number() -> Form[int | None]:
