@@ -243,12 +243,8 @@ class Sharing:
         fresh: dict[int, int] = {}
         following: dict[Want, None] = {}
         commits: list[int] = []  # whose trees follow
-        pages = {
-            record: found[2]
-            for record, found in present.items()
-            if found[1] == TREE_APP and found[0] not in have_content and isinstance(found[2], bytes)
-        }
-        anew = self._older.listed(pages)
+        pages = {record: found for record, found in present.items() if found[0] not in have_content}
+        anew = self._older.listed(_bodies_of_pages(pages))
         queue = [(record, content, present.get(record) or before.get(record)) for record, content in wants]
         for record, content, found in queue:  # grows by what is at hand: a long chain is one level and not thousands
             if found is None:
@@ -278,6 +274,16 @@ class Sharing:
                     queue.append((*child, held))
                 else:
                     following[child] = None
+        self._expose(fresh)
+        self._older.expect(commits)
+        return list(following), bool(fresh)
+
+    def _expose(self, fresh: Mapping[int, int]) -> None:
+        """Note what is shared now, by position and whether with its content, and number what is for the first time.
+
+        Raises:
+            StoreDamaged: no number is left, as one of them rotted.
+        """
         insert_many(
             self._db,
             "INSERT INTO shared VALUES (?, ?) ON CONFLICT(p) DO UPDATE SET content = max(content, excluded.content)",
@@ -289,8 +295,6 @@ class Sharing:
             if beyond(self._db):  # SQLite says that the disk is full where the numbers are
                 raise StoreDamaged("A number of the records that are shared has rotted.") from fault
             raise
-        self._older.expect(commits)
-        return list(following), bool(fresh)
 
     def _read_ahead(self, present: Mapping[RecordHash, Found]) -> Mapping[RecordHash, Found]:
         """Return what probably follows a level: a line of commits that was never shared stands one before the other.
@@ -369,6 +373,11 @@ class Sharing:
         value = recent(record) or read(parse_record(stored, verify=False))
         reached = [] if value is None else _reaches()(value, with_content=content)
         return [(part, False) for part, _ in reached] if app == DATA_APP else reached
+
+
+def _bodies_of_pages(present: Mapping[RecordHash, Found]) -> dict[RecordHash, bytes]:
+    """Return of some records those that are pages of directories, as they are stored."""
+    return {record: body for record, (_, app, body) in present.items() if app == TREE_APP and isinstance(body, bytes)}
 
 
 def _note_way(end: RecordHash, via: Mapping[RecordHash, RecordHash], stuck: dict[RecordHash, RecordHash]) -> RecordHash:
