@@ -9,7 +9,7 @@ place, and speaks against nobody. Against an owner speaks what their key sealed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,6 +68,22 @@ class Evidence(NamedTuple):
     when: str
 
 
+class _Met(NamedTuple):
+    """What a visit met, before it is noted: of a node or a place (`subject`); the rest as of `Evidence`."""
+
+    subject: str
+    kind: EvidenceKind
+    place: str
+    code: str
+    record: str
+    reason: str
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What tells one from another: all but the sentence."""
+        return self[:-1]
+
+
 class Reputation(NamedTuple):
     """What speaks against one peer, under any of its keys; what it carried for others need not be its own doing.
 
@@ -118,7 +134,7 @@ def counts(vault: Vault) -> Counter[str]:
 
 def note_evidence(vault: Vault, receiver: Receiver, result: PlaceResult) -> None:
     """Note what a visit met; what was noted before of the same thing is not noted again."""
-    met = {entry[:5]: entry for entry in _met(vault, receiver, result)}
+    met = {entry.about: entry for entry in _met(vault, receiver, result)}
     if not met:
         return
     known = {(who, item.kind, item.place, item.code, item.record) for who, item in _noted(vault)}
@@ -146,15 +162,16 @@ def note_turned_away(vault: Vault, node: str, place: str) -> str:
     known = [(who, item.code) for who, item in _noted(vault)]
     is_crowd = code == _KNOCKED and sum(told == _KNOCKED for _, told in known) >= _LIMIT
     if (node, code) not in known and not is_crowd:
-        _note(vault, [(node, EvidenceKind.REFUSED, place, code, "", reason)])
+        _note(vault, [_Met(node, EvidenceKind.REFUSED, place, code, "", reason)])
     return reason
 
 
-def _note(vault: Vault, fresh: list[tuple[str, EvidenceKind, str, str, str, str]]) -> None:
+def _note(vault: Vault, fresh: Iterable[_Met]) -> None:
     with vault.writing() as w:
-        for node, kind, place, code, record, reason in fresh:
-            parameters = {"kind": kind.value, "place": place, "code": code}
-            w.audit(_VERB, node, parameters, motivation=reason, relates_to=(record,) if record else ())
+        for one in fresh:
+            parameters = {"kind": one.kind.value, "place": one.place, "code": one.code}
+            related = (one.record,) if one.record else ()
+            w.audit(_VERB, one.subject, parameters, motivation=one.reason, relates_to=related)
         w.flush()  # the entries are among those counted
         numbers = Counter(who for who, item in _noted(vault) if who != item.place)
         w.store.set_note(EVIDENCE, tuple(sorted(numbers.items())))
@@ -170,30 +187,28 @@ def _is_sealed(code: str) -> bool:
     return code in _SEALED or code.startswith(_OF_THE_MACHINE)
 
 
-def _met(
-    vault: Vault, receiver: Receiver, result: PlaceResult
-) -> Iterator[tuple[str, EvidenceKind, str, str, str, str]]:
+def _met(vault: Vault, receiver: Receiver, result: PlaceResult) -> Iterator[_Met]:
     # Who sealed it said it; friends only pass it on. What has no seal that is right is whoever's who listed it.
     signers = {refusal.hash: refusal.signer for refusal in receiver.refusals if refusal.signer}
     for exchange in result.came.exchanges:
         for record, code, reason in exchange.rejected:
             if code != "stranger":  # nobody's fault: trust may still come
                 who = signers.get(record, exchange.peer_verifier)
-                yield who, EvidenceKind.REFUSED, result.name, code, record.text, reason
+                yield _Met(who, EvidenceKind.REFUSED, result.name, code, record.text, reason)
     if not result.came.exchanges and (node := _node(vault, result.name)):  # a peer that came to us
         for refusal in receiver.refusals:
             if refusal.code != "stranger":
                 who = refusal.signer or node
-                yield who, EvidenceKind.REFUSED, result.name, refusal.code, refusal.hash.text, refusal.reason
+                yield _Met(who, EvidenceKind.REFUSED, result.name, refusal.code, refusal.hash.text, refusal.reason)
     for problem in result.problems:
         if not problem.peer or problem.code in _OF_THE_MEDIUM:
             continue
         kind = EvidenceKind.ROLLBACK if problem.code in {_ROLLED_BACK, _TWO_STATES} else EvidenceKind.BROKEN
         if _is_medium(result.kind) and not _is_sealed(problem.code):
             reason = _SET_BACK if problem.code == _ROLLED_BACK else problem.message
-            yield result.name, kind, result.name, problem.code, "", reason
+            yield _Met(result.name, kind, result.name, problem.code, "", reason)
         elif node := _node(vault, problem.peer):
-            yield node, kind, result.name, problem.code, "", problem.message
+            yield _Met(node, kind, result.name, problem.code, "", problem.message)
 
 
 def _node(vault: Vault, name: str) -> str:
