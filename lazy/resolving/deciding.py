@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from lazy.resolving.chosen import MarkersLeft
 from lazy.resolving.opening import Content, Opened, OpenFile, Origin, shown
 from lazy.resolving.picks import Choices
 from lazy.resolving.resolve import Resolved, resolve_merged
-from lazy.resolving.taking import MarkersLeft
 from vault.desks.merge_text import Region, RegionUndecided, has_markers, regions_of
 from vault.errors import CallerError
 from vault.names import Version

@@ -10,59 +10,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lazy.folder.merging import fold, in_order
-from lazy.people import label_of
+from lazy.resolving.chosen import NoSuchRegion, choice_of, merged_before, undecided, without_markers
 from lazy.resolving.own_folder import is_preferred
-from lazy.resolving.picks import BOTH, MINE, Both, Mine, NoSuchSide, Picks, PicksContradict
-from lazy.resolving.regions import texts_of
-from lazy.resolving.siding import EVERY, PAIR, head_with, sided
-from vault.commands import as_option
+from lazy.resolving.picked_heads import as_heads, by_lines, by_other_name
+from lazy.resolving.picks import Picks
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, resolve_with
-from vault.desks.merge_text import RegionSide, has_markers, regions_of, take_regions
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup, read_entry
-from vault.errors import CallerError
-from vault.plural import few
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["MarkersLeft", "NoSuchRegion", "PathUndecided", "merged_tree"]
-
-
-class MarkersLeft(CallerError):
-    """A merged file still holds the markers of its draft."""
-
-    code = "markers-left"
-    exit_code = 2
-    hint = "Edit the file until no line of <<<<<<<, ======= and >>>>>>> is left, or choose a side for it."
-
-
-_WHOLE = (
-    "Take it whole: --path P --take SIDE. To have both, write the other one into the folder under another name first,"
-    " with: lace cat DESK@CASE PATH"
-)
-
-
-class NoSuchRegion(CallerError):
-    """A region was chosen for a path that has none of that number, or is in no conflict of lines."""
-
-    code = "no-such-region"
-    exit_code = 2
-    hint = "See the regions with: lace conflicts --regions"
-
-
-class PathUndecided(CallerError):
-    """The sides clash at a path, nobody chose for it, and the folder has nothing of its own there (LAZ-42)."""
-
-    code = "path-undecided"
-    exit_code = 2
-    hint = "Edit the file as it should be, or choose whose it is: --path P --take SIDE"
+__all__ = ["merged_tree"]
 
 
 def merged_tree(
@@ -90,14 +55,14 @@ def merged_tree(
         MarkersLeft, NoSuchRegion, NoSuchSide, RegionUndecided: a choice cannot be taken.
         PathUndecided: whose a path is would follow from the order of the sides alone.
         NoSuchPath: a path that was picked is in none of the sides.
-        PicksContradict: as `_by_other_name`.
+        PicksContradict: as `by_other_name`.
     """
     order, has_mine = _in_order(vault, heads, ours, tree)
     tree = tree or commit_info(vault.store, order[0]).tree
     has_line = order[0] == ours
     also = also if has_mine else ()
-    picks = _as_heads(w, vault, heads, order, tree, picks, has_line=has_line)
-    lines = _by_lines(w, vault, order, tree, also, picks)
+    picks = as_heads(w, vault, heads, order, tree, picks, has_line=has_line)
+    lines = by_lines(w, vault, order, tree, also, picks)
     merge = _Merge(
         w=w,
         vault=vault,
@@ -154,7 +119,7 @@ class _Merge:
         """Merge one more head; where it clashes, what was picked stands."""
         w, done = self.w, self.done
         outcome = fold(w, w, self.vault, [done[-1], head], ours=done[-1], tree=self.tree, also=done).outcome
-        self.picks, others = _by_other_name(self._path_by_path(outcome.conflicts), outcome.conflicts)
+        self.picks, others = by_other_name(self._path_by_path(outcome.conflicts), outcome.conflicts)
         self.settled |= others
         self._move(outcome.moved)
         choices = {}
@@ -201,7 +166,7 @@ class _Merge:
         if not is_mine and not self._is_chosen(clash):
             self.undecided.add(clash.path)
             return "ours"  # until all are known
-        return _choice(source, clash, head, self.picks)
+        return choice_of(source, clash, head, self.picks)
 
     def _is_chosen(self, clash: PathConflict) -> bool:
         picks = self.picks
@@ -218,7 +183,7 @@ class _Merge:
             self.entries[path] = clash.theirs
         elif pick is not None and pick in self.done:
             own = self._tree_of(path, pick)
-            self.entries.setdefault(path, _merged_before(self.w, clash, self.tree, own))
+            self.entries.setdefault(path, merged_before(self.w, clash, self.tree, own))
 
     def _keep_written(self, choices: Mapping[str, Choice]) -> None:
         """Let no head that follows change what a person wrote, or chose by lines between all heads."""
@@ -237,7 +202,7 @@ class _Merge:
         """
         w, picks = self.w, self.picks
         if self.undecided:
-            raise _undecided(sorted(self.undecided), is_preferred=picks.all is not None)
+            raise undecided(sorted(self.undecided), is_preferred=picks.all is not None)
         if unused := picks.regions.keys() - self.settled:
             raise NoSuchRegion(f"The lines of {sorted(unused)[0]} are not in conflict.")
         used = self.settled | self.entries.keys()
@@ -263,7 +228,7 @@ class _Merge:
             is_moved = held is None and now != name  # then my folder has it by the name that I gave it
             entry = lookup(w, self.first, now) if is_moved else held
             if entry is not None and entry.kind == "f" and entry.size <= MAX_TEXT_BYTES:
-                _without_markers(name, read_entry(w, entry))
+                without_markers(name, read_entry(w, entry))
             found[now] = entry
         return found
 
@@ -303,130 +268,6 @@ def _beside_clashes(
         if all(lookup(source, one, path) is None for one in (tree, *heads)):
             raise NoSuchPath(f"{path} is in none of the sides.", hint="See what disagrees with: lace conflicts")
     return found
-
-
-def _by_other_name(picks: Picks, clashes: Sequence[PathConflict]) -> tuple[Picks, set[str]]:
-    """Return picks with what was chosen by the other name of a clash of two names, and those names.
-
-    Raises:
-        PicksContradict: another side was chosen by each name.
-    """
-    known = {clash.path for clash in clashes}
-    found = {clash.path: clash.twin for clash in clashes if clash.twin in picks.paths and clash.twin not in known}
-    for path, twin in found.items():
-        if path in picks.regions or picks.paths.get(path, picks.paths[twin]) != picks.paths[twin]:
-            raise PicksContradict(f"{path} and {twin} clash as names, so only one of them stays: two were chosen.")
-    paths = {path: picks.paths[twin] for path, twin in found.items()}
-    own = picks.own | {path for path, twin in found.items() if twin in picks.own}
-    return replace(picks, paths={**paths, **picks.paths}, own=own), set(found.values())
-
-
-def _as_heads(
-    source: Source,
-    vault: Vault,
-    heads: Sequence[RecordHash],
-    order: Sequence[RecordHash],
-    tree: RecordHash,
-    picks: Picks,
-    *,
-    has_line: bool,
-) -> Picks:
-    """Return picks in which each region has a head's lines; a side that a head was built upon stands for that head.
-
-    Raises:
-        NoSuchSide: that head was built upon others too, and has the file as none of them: whose lines would follow
-            from nothing.
-    """
-
-    def head_of(path: str, choice: RecordHash | Both | Mine) -> RecordHash | Both:
-        if not isinstance(choice, RecordHash):
-            return order[0] if choice == MINE else BOTH
-        found = head_with(source, vault, heads, order, tree, path, choice)
-        if found is None:
-            name = label_of(vault, commit_info(vault.store, choice).signer)
-            told = f"{path} was decided between {name} and others before, so no lines of it are those of {name} alone."
-            way = f"Take the whole file: {as_option('--path', path)} --take SIDE - or edit it."
-            raise NoSuchSide(told, hint=f"local means the lines of your folder. {way}" if has_line else way)
-        return found
-
-    regions = {path: {n: head_of(path, one) for n, one in of.items()} for path, of in picks.regions.items()}
-    return replace(picks, regions=regions)
-
-
-def _by_lines(
-    w: Writer | MemoryObjects,
-    vault: Vault,
-    order: Sequence[RecordHash],
-    tree: RecordHash,
-    also: Sequence[RecordHash],
-    picks: Picks,
-) -> dict[str, bytes]:
-    """Return the texts that a person chose by regions between more than two heads.
-
-    Raises:
-        NoSuchRegion: the lines of a path cannot be chosen so.
-        RegionUndecided: a region has no choice, or there is none of that number.
-    """
-    if len(order) == PAIR or not picks.regions:
-        return {}
-    found = sided(MemoryObjects(fallback=w), vault, order, tree, also)
-    if strange := sorted(picks.regions.keys() - found.keys()):
-        way = "See the regions with: lace conflicts --regions - or choose whose the file is: --path P --take SIDE"
-        raise NoSuchRegion(f"{strange[0]} has no lines that could be chosen between all sides.", hint=way)
-    return {path: found[path].taken(path, regions) for path, regions in picks.regions.items()}
-
-
-def _undecided(paths: Sequence[str], *, is_preferred: bool) -> PathUndecided:
-    """Return the refusal of a decision in which nobody chose for some paths; a preferred side has nothing there."""
-    differ = f"{few(paths)} {'differ' if paths[1:] else 'differs'} between the sides"
-    it = "them as they were" if paths[1:] else "it as it was"
-    if is_preferred:
-        way = "Edit the files as they should be, or choose whose they are: --merged VERSION --path P --take SIDE"
-        told = f"{differ}, and neither the side you prefer nor your folder changed what they went on from."
-        return PathUndecided(told, hint=way)
-    return PathUndecided(f"{differ}, and your folder has {it} before.")
-
-
-def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks) -> Choice:
-    if clash.path in picks.regions:
-        if not clash.is_text:
-            raise NoSuchRegion(f"{clash.path} has no lines that could be chosen ({clash.kind}).", hint=_WHOLE)
-        sides: dict[int, RegionSide] = {
-            number: "both" if side == BOTH else "theirs" if side == head else "ours"
-            for number, side in picks.regions[clash.path].items()
-        }
-        texts = texts_of(source, clash)
-        if EVERY in sides:
-            count = sum(region.kind == "conflict" for region in regions_of(*texts))
-            sides = dict.fromkeys(range(1, count + 1), sides[EVERY])
-        return take_regions(clash.path, *texts, sides)
-    pick = picks.paths.get(clash.path)
-    if pick is None and (edited := picks.edited(clash.path)) is not None:
-        return _without_markers(clash.path, edited)
-    is_held = not picks.held.keys().isdisjoint({clash.path, clash.old})
-    if pick is None and not is_held and clash.ours is not None and clash.is_text:
-        _without_markers(clash.path, read_entry(source, clash.ours))
-    return "theirs" if pick == head else "ours"
-
-
-def _merged_before(source: Source, clash: PathConflict, tree: RecordHash, own: RecordHash) -> Entry | None:
-    """Return what a side has at a clash, of which the tree of a merge has what came of it and of others.
-
-    Args:
-        source: where trees are read.
-        clash: with a side after it.
-        tree: of the merge.
-        own: the side's own.
-    """
-    if clash.ours is not None and clash.entry_in(source, tree) is None:
-        return clash.ours  # that is the name which only the other one gave it
-    return clash.entry_in(source, own)
-
-
-def _without_markers(path: str, content: bytes) -> bytes:
-    if has_markers(content):
-        raise MarkersLeft(f"{path} still holds both sides between markers.")
-    return content
 
 
 def _flush(w: Writer | MemoryObjects) -> None:
