@@ -226,7 +226,7 @@ def changed_paths(store: Store, commit: RecordHash, *, limit: int | None = None)
 def relation(store: Store, ours: RecordHash | None, theirs: RecordHash) -> Relation:
     """Return how my head stands to another, as far as the graph tells; MERGEABLE means: try.
 
-    `CONFLICTING` is only known after a merge was tried (`lazy.folder.update`).
+    `CONFLICTING` is only known after a merge was tried (`lazy.folder.merge_analysis`).
 
     Raises:
         CommitMissing: one of the two is not here.
