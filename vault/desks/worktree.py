@@ -163,6 +163,22 @@ class _Tree(NamedTuple):
     is_hollow: bool = False
 
 
+class _Opened(NamedTuple):
+    """A directory that is scanned.
+
+    Args:
+        fd: the same, open.
+        where: its path.
+        depth: how many names deep that is.
+        base: what the tree that the folder stands on has there.
+    """
+
+    fd: int
+    where: str
+    depth: int
+    base: BaseDirectory
+
+
 class _Scan:
     """One walk over one folder."""
 
@@ -207,7 +223,7 @@ class _Scan:
         self._now_ns = self._clock()
         top = BaseDirectory(self._source, base)
         self._has_base = base is not None
-        found = self._known("", top) or self._directory(fd, "", 0, top)
+        found = self._known("", top) or self._directory(_Opened(fd, "", 0, top))
         if found is None:  # only a nested vault gives None, and the desk itself is not nested
             raise AssertionError("the desk itself was skipped")
         return RecordHash("P", found.digest)
@@ -225,52 +241,75 @@ class _Scan:
         self._surveyed += steps
         self._tick(path, steps)
 
-    def _directory(self, fd: int, where: str, depth: int, base: BaseDirectory) -> _Tree | None:
+    def _directory(self, at: _Opened) -> _Tree | None:
         """Scan one open directory; return its tree, or None when it is another vault, or a copy of one."""
         self._how.cancel()
-        look = self._same.get(where)
-        is_same = look is not None and self.names.is_of_base(look.tree, base)
-        with os.scandir(fd) as listing:
-            found = [entry for entry in listing if where or entry.name != DOT_VAULT]
-        if where and (reason := _why_apart({entry.name for entry in found})):
-            self.names.skip(*_split(where), reason)
+        found = _listed(at)
+        if at.where and (reason := _why_apart({entry.name for entry in found})):
+            self.names.skip(*_split(at.where), reason)
             return None
-        blob = self._cache.load(where)
-        seen = scancache.decode(blob, self._context)
+        seen = scancache.decode(self._cache.load(at.where), self._context)
+        is_same = seen is not None and self._is_as_looked(at, seen)
+        names = self.names.choose(found, at.where, seen, at.base)
         known = seen.items if seen is not None else {}
-        is_same = is_same and look is not None and seen is not None and seen.digest == look.tree
-        names = self.names.choose(found, where, seen, base)
+        items = self._items(at, names, known, is_same=is_same)
+        taken = [disk for disk, item in items.items() if not item.is_hollow]
+        is_hollow = bool(found) and not taken and self._is_hollow(at.where, at.base)  # before its look is kept
+        is_known = seen is not None and items == known and list(items) == list(known)
+        if seen is not None and is_known and taken and self._has_its_modes(seen.digest, at.base):
+            now = seen
+        else:
+            self._drop_gone(at.where, known, items)
+            now = self._built(at.base, names, items, taken)
+            is_known = is_known and seen is not None and seen.digest == now.digest
+            if not is_known:
+                self._keep_seen(at.where, now)
+        if not (is_known and is_same):
+            self._keep_look(at.where, now, found)
+        return _Tree(now.digest, now.size, is_hollow)
+
+    def _is_as_looked(self, at: _Opened, seen: SeenDirectory) -> bool:
+        """Tell whether the survey found a directory as it was seen, and the rules say of it what they said then."""
+        look = self._same.get(at.where)
+        return look is not None and seen.digest == look.tree and self.names.is_of_base(look.tree, at.base)
+
+    def _items(
+        self, at: _Opened, names: dict[str, Chosen], known: dict[str, Seen], *, is_same: bool
+    ) -> dict[str, Seen]:
+        """Return the chosen entries as they are now; of an unchanged file as it was seen, and no byte is read."""
         items: dict[str, Seen] = {}
+        where = at.where
         for disk, chosen in names.items():
             self._tick(where)
             item = known.get(disk)
             if item is None or item.kind == b"d" or (not is_same and not is_unchanged(chosen[0], item)):
-                item = self._item(fd, chosen, where, depth, base)
+                item = self._item(at, chosen)
             else:
                 self.files += 1
             if item is not None:
                 items[disk] = item
-        taken = [disk for disk, item in items.items() if not item.is_hollow]
-        is_known = seen is not None and items == known and list(items) == list(known)
-        if seen is not None and is_known and taken and self._has_its_modes(seen.digest, base):
-            if not is_same:
-                self._keep_look(where, seen, found)
-            return _Tree(seen.digest, seen.size)
-        is_hollow = bool(found) and not taken and self._is_hollow(where, base)
-        for disk, was in known.items():
-            if was.kind == b"d" and (disk not in items or items[disk].kind != b"d"):
-                self._cache.drop(join(where, normalize("NFC", disk)))
+        return items
+
+    def _built(
+        self, base: BaseDirectory, names: dict[str, Chosen], items: dict[str, Seen], taken: list[str]
+    ) -> SeenDirectory:
+        """Make the tree of a directory, and return what is seen of it by that."""
         made = [self._entry(names[disk][1], items[disk], base) for disk in taken]
         like = self._old_pages.of(base.root()) if takes_hints(self._sink) else None
         tree, size = build_directory(self._group, made, self._sink, like)
-        now = SeenDirectory(tree.digest, size, items)
-        is_known = is_known and seen is not None and seen.digest == tree.digest
-        blob = None if is_known else scancache.encode(now, self._context, self._now_ns)
+        return SeenDirectory(tree.digest, size, items)
+
+    def _drop_gone(self, where: str, known: dict[str, Seen], items: dict[str, Seen]) -> None:
+        """Let go of what was kept of sub-directories that are none any more."""
+        for disk, was in known.items():
+            if was.kind == b"d" and (disk not in items or items[disk].kind != b"d"):
+                self._cache.drop(join(where, normalize("NFC", disk)))
+
+    def _keep_seen(self, where: str, now: SeenDirectory) -> None:
+        """Keep what is seen of a directory; where a number does not fit, it is read once more at the next scan."""
+        blob = scancache.encode(now, self._context, self._now_ns)
         if blob is not None:
             self._cache.save(where, blob)
-        if not (is_known and is_same):
-            self._keep_look(where, now, found)
-        return _Tree(tree.digest, size, is_hollow)
 
     def _is_hollow(self, where: str, base: BaseDirectory) -> bool:
         """Tell whether a directory of whose names none is taken is in no tree: it is, where the base has it.
@@ -320,13 +359,14 @@ class _Scan:
             mode = self._modes.of(item.signature[4], old.mode if old is not None and old.kind == "f" else None)
         return checked_entry(item.kind.decode(), mode, item.size, item.digest, name)
 
-    def _item(self, fd: int, chosen: Chosen, where: str, depth: int, base: BaseDirectory) -> Seen | None:
+    def _item(self, at: _Opened, chosen: Chosen) -> Seen | None:
         """Return one entry as it is now, or None after saying why it is left out."""
         entry, name, _ = chosen
+        where = at.where
         try:
             if entry.is_dir(follow_symlinks=False):
-                return self._subdirectory(fd, chosen, where, depth, base.below(name))
-            taken = self._taker.take(fd, chosen, where, base, self._told)
+                return self._subdirectory(at, chosen)
+            taken = self._taker.take(at.fd, chosen, where, at.base, self._told)
         except NotTaken as reason:
             self.names.skip(where, name, str(reason))
         except FileChanging:
@@ -342,22 +382,29 @@ class _Scan:
             return taken
         return None
 
-    def _subdirectory(self, fd: int, chosen: Chosen, where: str, depth: int, base: BaseDirectory) -> Seen | None:
+    def _subdirectory(self, at: _Opened, chosen: Chosen) -> Seen | None:
         entry, name, is_noticed = chosen
-        if depth + 2 > MAX_DEPTH:
-            self.names.skip(where, name, f"lies deeper than {MAX_DEPTH} names")
+        base = at.base.below(name)
+        if at.depth + 2 > MAX_DEPTH:
+            self.names.skip(at.where, name, f"lies deeper than {MAX_DEPTH} names")
             return None
-        path = join(where, name)
+        path = join(at.where, name)
         found = self._known(path, base)
         if found is None:
-            below = os.open(entry.name, DIRECTORY_FLAGS, dir_fd=fd)
+            below = os.open(entry.name, DIRECTORY_FLAGS, dir_fd=at.fd)
             try:
-                found = self._directory(below, path, depth + 1, base)
+                found = self._directory(_Opened(below, path, at.depth + 1, base))
             finally:
                 os.close(below)
         if found is None:
             return None
         return Seen(b"d", is_noticed, (0, 0, 0, 0, 0), found.digest, found.size, is_hollow=found.is_hollow)
+
+
+def _listed(at: _Opened) -> list[os.DirEntry[str]]:
+    """Return all that lies in a directory but the vault of the folder itself."""
+    with os.scandir(at.fd) as listing:
+        return [entry for entry in listing if at.where or entry.name != DOT_VAULT]
 
 
 def _why_apart(names: set[str]) -> str:
