@@ -354,3 +354,18 @@ def test_numbers_of_what_was_let_go_keep_no_parts_of_the_log_apart(pair: tuple[V
     known = MyListing(alice, open_medium(alice, place_named(alice, "stick")), ANEW, Proven())
     assert known.copied_with([(0, away - 1), (away, top)]) == ((0, top),)
     assert known.copied_with([(0, here - 1), (here, top)]) == ((0, here - 1), (here, top))
+
+
+def test_a_rotten_index_keeps_no_copies_back(pair: tuple[Vault, Vault], tmp_path: Path) -> None:
+    """CLAY-79, APP-13: copies are told from what lies there already by the index, which is written anew then."""
+    alice, _ = pair
+    set_keep(alice, "main", Keep("bob.bin", 1))
+    assert prune(alice).unproven == 2
+    for run in mailbox_of(alice, tmp_path, "stick").glob("*.run"):
+        data = bytearray(run.read_bytes())
+        data[len(data) // 2] ^= 1
+        run.write_bytes(data)
+    for _ in range(3):
+        visited(alice, "stick")
+    assert prune(alice).files == 2
+    assert comes_back(alice, "stick")
