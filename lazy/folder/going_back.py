@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lazy.address import ResolvedCommit
 from lazy.folder.acts import RESTORED
 from lazy.folder.copying_out import FolderNotMade
-from lazy.folder.had_again import holds_mine, holds_something, is_in_one, is_kept
+from lazy.folder.had_again import holds_mine, holds_something, is_in_one, is_kept, looked_there
 from lazy.folder.keeping import keep_found
 from lazy.folder.moving import planned_moves
 from lazy.folder.saving import UncommittedChanges
@@ -33,7 +33,7 @@ from vault.files import NotWritable, make_directory
 from vault.folder.apart import refuse_apart
 from vault.folder.checked_out import contained
 from vault.folder.dir_cache import StoredDirCache
-from vault.folder.held_rules import begin_look, end_look, hold_on, looked_at
+from vault.folder.held_rules import begin_look, end_look, hold_on
 from vault.folder.meanwhile import keep_command, path_as_typed
 from vault.folder.noted import left_as_they_are, plan_folder
 from vault.folder.parts import note_part
@@ -163,7 +163,7 @@ def _new_beside(vault: Vault, desk: str, items: Collection[Change]) -> list[str]
     above = (item.path[:at] for item in there for at, sign in enumerate(item.path) if sign == "/")
     if not gone or any(item.before is not None for item in there) or not gone.isdisjoint(above):
         return []
-    looked = looked_at(vault, desk)
+    looked = looked_there(vault, desk)
     return [item.path for item in there if looked is None or not is_in_one(vault, [looked], item)]
 
 

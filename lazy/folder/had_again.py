@@ -16,7 +16,7 @@ from vault.folder.work import Changes
 from vault.records import RecordHash
 from vault.vault import Vault
 
-__all__ = ["holds_mine", "holds_something", "is_in_one", "is_kept"]
+__all__ = ["holds_mine", "holds_something", "is_in_one", "is_kept", "looked_there", "mine_of"]
 
 _ASKED = 64  # of my last revisions, whether they have a file that is found in the folder
 
@@ -28,15 +28,27 @@ def holds_something(item: Change) -> bool:
 
 def holds_mine(vault: Vault, tree: RecordHash, desk: str, edited: Sequence[Change]) -> bool:
     """Tell whether one of some changes of the folder has what no state has that can be brought back again."""
+    return bool(mine_of(vault, tree, desk, edited))
+
+
+def mine_of(vault: Vault, tree: RecordHash, desk: str, edited: Sequence[Change]) -> tuple[Change, ...]:
+    """Return those of some changes of the folder that have what no state has that can be brought back again.
+
+    Args:
+        vault: whose folder.
+        tree: that is to be written there.
+        desk: the desk.
+        edited: the changes.
+    """
     # What is as the tree has it already, a cut-off run of this very command brought back: it is no change of mine.
     there = [item for item in edited if holds_something(item) and item.after != lookup(vault.store, tree, item.path)]
     trees = _states_here(vault, desk) if there else []
-    return not all(is_in_one(vault, trees, item) for item in there)
+    return tuple(item for item in there if not is_in_one(vault, trees, item))
 
 
 def _states_here(vault: Vault, desk: str) -> list[RecordHash]:
     """Return the trees of which the folder may hold a file untouched: brought by path, looked at, last committed."""
-    looked = looked_at(vault, desk)
+    looked = looked_there(vault, desk)
     last = vault.store.rows(
         "SELECT c.tree FROM rev r JOIN commits c ON c.hash = r.commit_hash WHERE r.node = ? AND r.desk = ?"
         " ORDER BY r.number DESC LIMIT ?",
@@ -46,6 +58,15 @@ def _states_here(vault: Vault, desk: str) -> list[RecordHash]:
     )
     known = [*brought_trees(vault, desk), *((looked,) if looked else ()), *(RecordHash.parse(str(t)) for (t,) in last)]
     return list(dict.fromkeys(known))
+
+
+def looked_there(vault: Vault, desk: str) -> RecordHash | None:
+    """Return the tree that the folder looks at, where a revision or a release has it.
+
+    After an undo of a commit it looks at what that held, which no revision has any more: there it is work of mine.
+    """
+    looked = looked_at(vault, desk)
+    return looked if looked is not None and commits_with(vault, desk, looked) else None
 
 
 def is_in_one(vault: Vault, trees: list[RecordHash], item: Change) -> bool:

@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from lazy.folder.acts import ACTS, ActKind
-from lazy.folder.had_again import holds_something
+from lazy.folder.had_again import mine_of
 from lazy.folder.heads import with_equal
 from lazy.folder.keeping import keep_found
 from lazy.folder.last_act import UNDO, Act, Noted, NothingToUndo, Undone, acts_back, last_act, refuse_overtaken
@@ -284,7 +284,7 @@ def _work(vault: Vault, act: Act, overlay: MemoryObjects, watch: Watch, *, is_dr
         back = as_typed("checkout", f"{desk}@{below.number}")
         way = f"Keep them: lace commit -m TEXT - then bring back what was before: {back}"
         raise NothingToUndo("Files were changed since, and going back would lose that.", hint=way)
-    lone = tuple(item.path for item in found if holds_something(item))
+    lone = tuple(item.path for item in mine_of(vault, before.tree, desk, found))
     return work._replace(found=found, tree=dirty.tree, lone=lone)
 
 

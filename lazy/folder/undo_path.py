@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lazy.folder.had_again import holds_something
+from lazy.folder.had_again import mine_of
 from lazy.folder.keeping import keep_found
 from lazy.folder.last_act import UNDO, Act, Noted, NothingToUndo, Undone, refuse_overtaken
 from lazy.folder.left_out import absent_now
@@ -55,11 +55,6 @@ class _Way(NamedTuple):
     tree: RecordHash
     is_edited: bool
 
-    def edits(self, overlay: MemoryObjects) -> tuple[str, ...]:
-        """Return what was edited there since, and would be lost; not what is gone."""
-        there = (one for one in self.items if self.is_edited and holds_something(one))
-        return tuple(one.path for one in there if one.after != lookup(overlay, self.brought, one.path))
-
 
 def undo_path(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted) -> Undone:
     """Bring a path back to what it was before a checkout of it; what was edited there since is kept by a name.
@@ -75,7 +70,7 @@ def undo_path(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted)
         raise _gone_on(vault, act)
     overlay = MemoryObjects(fallback=vault.store)
     way = _way(vault, act, base, overlay, watch, is_dry=dry_run)
-    edits = way.edits(overlay)
+    edits = tuple(one.path for one in mine_of(vault, way.before, desk, way.items if way.is_edited else ()))
     done = Undone(as_before(path, is_dry=dry_run), desk, lone=edits)
     if dry_run:
         now = select_paths(overlay, overlay, vault.group, base.tree, way.tree, [path]) if way.items else base.tree

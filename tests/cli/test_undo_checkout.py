@@ -9,7 +9,7 @@ import pytest
 from lace_tui.redoing import again, redo
 from lazy.folder.last_act import last_act
 from tests.circle.world import open_vault
-from tests.cli.looking import tree_of
+from tests.cli.looking import error_of, tree_of
 from tests.cli.undoable import begin, begin_together
 from tests.people import Person
 from tests.rows import put_text
@@ -33,6 +33,35 @@ def test_what_came_back_as_it_was_stands_in_no_undo_s_way(alice: Person, words: 
     assert alice.lace("undo")["revision"] == 2
     assert (alice.folder / "deep/b.txt").read_text() == "the only copy\n"
     assert alice.lace("audit", "verify")["ok"]
+
+
+@pytest.mark.parametrize("words", [("main",), ("main", "a.txt"), ("main@1", "new.txt"), ("main@2", ".")])
+def test_what_an_undone_commit_held_is_written_over_by_no_checkout(alice: Person, words: tuple[str, ...]) -> None:
+    """APP-4, CLAY-24: it is uncommitted work that nothing else holds, and a checkout took it away without a word."""
+    alice.write("new.txt", "one\n")
+    begin(alice)
+    (alice.folder / "new.txt").unlink()
+    alice.lace("commit", "-m", "second")
+    alice.write("a.txt", "the only copy\n")
+    alice.write("new.txt", "the only copy\n")
+    alice.lace("commit", "-m", "third")
+    alice.lace("undo")
+    error_of(alice.run("--json", "checkout", *words), "uncommitted-changes")
+    assert {(alice.folder / name).read_text() for name in ("a.txt", "new.txt")} == {"the only copy\n"}
+
+
+def test_what_an_undone_commit_added_stays_beside_what_comes_back(alice: Person) -> None:
+    """APP-4, CLAY-24: it was taken for what a look had brought, and went."""
+    alice.write("b.txt", "one\n")
+    begin(alice)
+    alice.write("new.txt", "the only copy\n")
+    alice.lace("commit", "-m", "second")
+    alice.lace("undo")
+    for name in ("a.txt", "b.txt"):
+        (alice.folder / name).unlink()
+    alice.lace("checkout", "main")
+    assert (alice.folder / "a.txt").read_text() == "one\n"
+    assert (alice.folder / "new.txt").read_text() == "the only copy\n"
 
 
 def test_a_look_at_another_state_goes_back(alice: Person) -> None:
@@ -179,6 +208,18 @@ def test_what_was_brought_over_what_was_brought_is_taken_back_one_by_one(alice: 
         assert alice.lace("undo")["lone"] == []
         assert tree_of(alice.folder) == there
     assert alice.lace("undo")["revision"] == 2
+
+
+def test_an_edit_that_a_revision_has_is_not_kept_anew(alice: Person) -> None:
+    """APP-4: it was said that nothing else holds it."""
+    begin(alice)
+    for text in ("two\n", "three\n"):
+        alice.write("a.txt", text)
+        alice.lace("commit", "-m", text)
+    alice.lace("checkout", "main@1", "a.txt")
+    alice.write("a.txt", "two\n")
+    assert alice.lace("undo")["lone"] == []
+    assert (alice.folder / "a.txt").read_text() == "three\n"
 
 
 def test_what_is_kept_goes_with_a_prune_that_says_so(alice: Person) -> None:
