@@ -21,12 +21,12 @@ from vault.profile import CONTENT_APPS, TREE_APP
 from vault.records import Plex, Record, RecordHash, Seal
 from vault.records.errors import RecordError
 from vault.store import facts
+from vault.store.cache import StoreCache
 from vault.store.contents import insert_contents
 from vault.store.database import StoreDamaged, connect, did_not_fit, faults_named
 from vault.store.fresh import Fresh
 from vault.store.holes import HoleTable
 from vault.store.intake import Intake
-from vault.store.known import StoreCache
 from vault.store.older import tree_before
 from vault.store.packs import PACK_MIN_BYTES, Packs
 from vault.store.reads import Reads

@@ -1,4 +1,4 @@
-"""What the store answered a moment ago and would answer again: an action asks many things a dozen times."""
+"""The cache of a store: what it answered a moment ago and would answer again. An action asks much a dozen times."""
 
 from __future__ import annotations
 
