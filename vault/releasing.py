@@ -191,10 +191,13 @@ def release(
 
     Raises:
         VersionTaken: somebody released the version already, also where not all of that is here.
+        BadVersion: none was named, and none can follow the highest.
         NothingToRelease: no commit yet, or nothing new and no version named.
         OwnWorkApart: my line holds work that the folder does not have; it comes first.
         NotPermitted: a member would get what the desk's rules do not let them read; nothing was changed.
-        FolderEmptied: every file is gone from the folder; nothing was changed.
+        SavedMeanwhile, RulesUnclear, FolderGone, FolderEmptied: as `seal_commit`; nothing was changed.
+        NoRoom: what is new does not fit on the disk of the vault.
+        Cancelled: the person stopped it.
     """
     finish_checkouts(vault, watch, desk)
     with vault.writing() as w:

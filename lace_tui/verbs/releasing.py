@@ -162,32 +162,14 @@ def _released_answer(
     *,
     is_again: bool,
 ) -> Answer:
-    from lazy.queue import takers, without_place  # noqa: PLC0415
-    from lazy.results import sync_command  # noqa: PLC0415
-    from lazy.status import relation_of  # noqa: PLC0415
+    from lazy.status import relation_of  # noqa: PLC0415 - each verb loads what it needs
 
-    known = takers(vault)
-    following = sync_command(known[0].name) if known else without_place(vault)
     stands = relation_of(vault, made.desk)
     doubt, is_cut = doubt_lines(vault)
-    if pushed and not any(result.queued for result in pushed):  # it lies at every place already
-        following = ""
-    following = "lace adopt" if is_cut else following
+    following = _next_command(vault, pushed, is_cut=is_cut)
     say_pushed(context, pushed)
     data = {
-        "release": made.release,
-        "version": made.version,
-        "desk": made.desk,
-        "commit": made.commit,
-        "seq": made.seq,
-        "content_sha512": made.content_sha512,
-        "files": made.files,
-        "bytes": made.bytes,
-        "first": made.first,
-        "earlier_commits": earlier,
-        "revision": made.committed.revision if made.committed else None,
-        **(paths_of(made.committed) if made.committed else {"added": [], "changed": [], "deleted": []}),
-        "since_release": paths_of(since) if since else None,
+        **_made_data(made, earlier, since),
         "notices": notices(context, made.committed.problems),
         "pushed": [result.name for result in pushed if not result.queued],
         "already": is_again,
@@ -203,6 +185,38 @@ def _released_answer(
         *([f"Next: {inert(following)}"] if following else []),
     ]
     return Answer(data, "\n".join(lines))
+
+
+def _next_command(vault: Vault, pushed: Sequence[PlaceResult], *, is_cut: bool) -> str:
+    """Return what brings a release to friends; empty where it lies at every place already."""
+    from lazy.queue import takers, without_place  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.results import sync_command  # noqa: PLC0415
+
+    if is_cut:
+        return "lace adopt"
+    if pushed and not any(result.queued for result in pushed):
+        return ""
+    known = takers(vault)
+    return sync_command(known[0].name) if known else without_place(vault)
+
+
+def _made_data(made: Released, earlier: int, since: SinceRelease | None) -> dict[str, object]:
+    """Return what a release is and what it brings, as it stands in JSON."""
+    return {
+        "release": made.release,
+        "version": made.version,
+        "desk": made.desk,
+        "commit": made.commit,
+        "seq": made.seq,
+        "content_sha512": made.content_sha512,
+        "files": made.files,
+        "bytes": made.bytes,
+        "first": made.first,
+        "earlier_commits": earlier,
+        "revision": made.committed.revision if made.committed else None,
+        **(paths_of(made.committed) if made.committed else {"added": [], "changed": [], "deleted": []}),
+        "since_release": paths_of(since) if since else None,
+    }
 
 
 def left_out_lines(vault: Vault, desk: str, stands: Relation) -> list[str]:
