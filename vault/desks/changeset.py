@@ -161,7 +161,7 @@ def _check_new(path: str, names: Sequence[str], change: Insert) -> None:
 # As plain values, for files
 
 
-def values(changes: ChangeSet) -> dict[str, Any]:
+def values(changes: ChangeSet) -> dict[str, object]:
     """Return a change set as JSON has it."""
     return {
         "format": _FORMAT,
@@ -171,7 +171,7 @@ def values(changes: ChangeSet) -> dict[str, Any]:
     }
 
 
-def _values(change: Insert | Delete | Mutate) -> dict[str, Any]:
+def _values(change: Insert | Delete | Mutate) -> dict[str, object]:
     if isinstance(change, Delete):
         return {"delete": change.old.text}
     if isinstance(change, Mutate):

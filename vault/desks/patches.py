@@ -12,7 +12,7 @@ import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from vault.errors import DataError
 
@@ -177,11 +177,11 @@ def apply_patch(patch: Patch, old: bytes) -> bytes:
 # As plain values, for files that people and programs read
 
 
-def values(patch: Patch) -> dict[str, Any]:
+def values(patch: Patch) -> dict[str, object]:
     """Return a patch as JSON has it; text as text, other bytes in base64."""
     if isinstance(patch, Whole):
         return {"kind": "a", "pre": Pre.NONE.value, "content": _shown(patch.content)}
-    steps: list[dict[str, Any]] = []
+    steps: list[dict[str, object]] = []
     for step in patch.steps:
         if isinstance(step, Skip):
             steps.append({"skip": step.lines})
@@ -190,7 +190,7 @@ def values(patch: Patch) -> dict[str, Any]:
     return {"kind": "c", "pre": patch.pre.value, "steps": steps}
 
 
-def parse(value: Any) -> Patch:
+def parse(value: object) -> Patch:
     """Read a patch from plain values.
 
     Raises:
@@ -211,16 +211,16 @@ def parse(value: Any) -> Patch:
     return Lines(tuple(_step(step) for step in steps), pre)
 
 
-def _pre(name: Any) -> Pre:
+def _pre(name: object) -> Pre:
     if isinstance(name, str) and name in _RESERVED_PRE:
         raise PatchUnsupported(f"Content preprocessed as {name} is not patched by this version.")
-    try:
-        return Pre(name)
-    except ValueError:
-        raise PatchMismatch("The preprocessing of a patch is none or lf.") from None
+    found = next((pre for pre in Pre if pre.value == name), None)
+    if found is None:
+        raise PatchMismatch("The preprocessing of a patch is none or lf.")
+    return found
 
 
-def _step(value: Any) -> Step:
+def _step(value: object) -> Step:
     if isinstance(value, dict) and set(value) == {"skip"} and type(value["skip"]) is int:
         return Skip(value["skip"])
     if isinstance(value, dict) and set(value) == {"old", "new"}:
@@ -237,7 +237,7 @@ def _shown(data: bytes) -> str | dict[str, str]:
         return {"base64": base64.b64encode(data).decode()}
 
 
-def _bytes(value: Any) -> bytes:
+def _bytes(value: object) -> bytes:
     if isinstance(value, str):
         try:
             return value.encode("utf-8")
