@@ -283,18 +283,15 @@ def tick(local: int) -> int:
 # Sharing
 
 
-def reaches(
-    value: ProfileValue, *, with_content: bool, tree_items: Iterable[RecordHash] | None = None
-) -> list[tuple[RecordHash, bool]]:
+def reaches(value: ProfileValue, *, with_content: bool) -> list[tuple[RecordHash, bool]]:
     """Return what a shared record shares in turn, one step: (record, whether with its content).
 
     Args:
         value: the shared record.
         with_content: whether it is shared with its content; only commits differ by it.
-        tree_items: the records that a tree page lists; required for a tree and ignored for all others.
 
     Raises:
-        ValueError: a tree without its items; a fault of the program, since guessing would share too little.
+        ValueError: it is a tree, whose items `vault.desks.pages.listed` reads; a fault of the program.
     """
     reached: list[tuple[RecordHash, bool]] = []
     match value:
@@ -319,9 +316,7 @@ def reaches(
         case Manifest():
             reached = [(chunk.target, True) for chunk in value.chunks]
         case Tree():
-            if tree_items is None:
-                raise ValueError(f"what the tree {value.hash} reaches stands in its items")
-            reached = [(item, True) for item in tree_items]
+            raise ValueError(f"what the tree {value.hash} reaches stands in its items")
         case _:
             pass
     return reached
