@@ -288,11 +288,11 @@ class Conflicts(Listing):
 
 
 def _other_lines(vault: Vault, for_side: Sequence[Conflict]) -> list[Content]:
-    from lace_tui.verbs.conflicts import paths_of  # noqa: PLC0415 - no part of the list
+    from lazy.resolving.opening import disagreeing  # noqa: PLC0415 - no part of the list
 
     lines = []
     for conflict in for_side:
-        if others := paths_of(vault, conflict)[1]:
+        if others := disagreeing(vault, conflict)[1]:
             way = "To have what each did, open it and choose there."
             differ = "differs" if len(others) == 1 else "differ"
             told = f"! {conflict.what}: {few([inert(path) for path in others])} {differ} too, and would be that side's"

@@ -27,8 +27,6 @@ from lazy.folder.heads import ending_releases
 from lazy.people import label_of
 from lazy.remembered import CONFLICTS, generation
 from lazy.resolving.regions import PathRegions
-from vault.desks.diff import diff_trees
-from vault.errors import LaceError
 from vault.plural import few
 from vault.records import RecordHash, Tai
 from vault.releasing import release_message
@@ -36,7 +34,7 @@ from vault.revisions.history import ReleaseInfo, commit_info
 from vault.revisions.versions import next_version
 from vault.vault import Vault
 
-__all__ = ["configure", "conflict_line", "conflicts_data", "ending_words", "others_line", "paths_of", "proposal_lines"]
+__all__ = ["configure", "conflict_line", "conflicts_data", "ending_words", "others_line", "proposal_lines"]
 __all__ += ["run"]
 
 
@@ -102,7 +100,9 @@ def conflicts_data(vault: Vault, found: Sequence[Conflict]) -> list[dict[str, An
 
 
 def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> dict[str, Any]:
-    paths, others = paths_of(vault, conflict)
+    from lazy.resolving.opening import disagreeing  # noqa: PLC0415 - mostly nothing is in conflict
+
+    paths, others = disagreeing(vault, conflict)
     leaves_out = conflict.is_open and not (ended or conflict.is_overtaken)  # a proposal is no decision here
     by = {"release": ended.hash, "name": label_of(vault, ended.node), "version": ended.version} if ended else None
     return {
@@ -144,25 +144,6 @@ def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) 
 
 def _both(vault: Vault, conflict: Conflict) -> str:
     return f"lace resolve {conflict.id} --merged {next_version(vault, conflict.desk)}"
-
-
-def paths_of(vault: Vault, conflict: Conflict) -> tuple[list[str], list[str]]:
-    """Return the paths that disagree, and of a version those that differ and merge by themselves.
-
-    Those that disagree are those that do not merge, else those that differ; none when content is elsewhere. Merging is
-    tried in memory, so nothing is changed.
-    """
-    from lazy.resolving.opening import clashing  # noqa: PLC0415 - mostly nothing is in conflict
-
-    try:
-        found = clashing(vault, conflict)
-        if found and conflict.version is None:
-            return found, []
-        first, *others = (commit_info(vault.store, side.commit).tree for side in conflict.sides)
-        differing = {change.path for tree in others for change in diff_trees(vault.store, first, tree)}
-        return found or sorted(differing), sorted(differing.difference(found)) if conflict.version else []
-    except LaceError:
-        return [], []
 
 
 def others_line(row: dict[str, Any]) -> str:

@@ -22,6 +22,7 @@ from vault.desks.merge_text import can_merge
 from vault.desks.path_conflict import PathConflict, PathConflictKind
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup, read_entry
+from vault.errors import LaceError
 from vault.folder.work import changes, checkout_of
 from vault.names import Version
 from vault.records import RecordHash, Tai
@@ -31,7 +32,18 @@ from vault.revisions.versions import next_version
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Content", "OpenFile", "Opened", "Origin", "clashing", "open_asked_with", "open_conflict", "own_in", "shown"]
+__all__ = [
+    "Content",
+    "OpenFile",
+    "Opened",
+    "Origin",
+    "clashing",
+    "disagreeing",
+    "open_asked_with",
+    "open_conflict",
+    "own_in",
+]
+__all__ += ["shown"]
 
 _HEAD = 48  # bytes of a content that are shown where its lines cannot be
 
@@ -201,6 +213,23 @@ def clashing(vault: Vault, conflict: Conflict) -> list[str]:
     heads, _ = in_order(vault, sides, base.commit if base else None)
     trees = [commit_info(vault.store, head).tree for head in heads]
     return sorted(_clashes(MemoryObjects(fallback=vault.store), vault, heads, trees, (), Watch()))
+
+
+def disagreeing(vault: Vault, conflict: Conflict) -> tuple[list[str], list[str]]:
+    """Return the paths that disagree, and of a version those that differ and merge by themselves.
+
+    Those that disagree are those that do not merge, else those that differ; none when content is elsewhere. Merging is
+    tried in memory, so nothing is changed.
+    """
+    try:
+        found = clashing(vault, conflict)
+        if found and conflict.version is None:
+            return found, []
+        first, *others = (commit_info(vault.store, side.commit).tree for side in conflict.sides)
+        differing = {change.path for tree in others for change in diff_trees(vault.store, first, tree)}
+        return found or sorted(differing), sorted(differing.difference(found)) if conflict.version else []
+    except LaceError:
+        return [], []
 
 
 def own_in(vault: Vault, name: str, watch: Watch = Watch()) -> tuple[str, ...]:

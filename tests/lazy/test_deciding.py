@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui.verbs.conflicts import paths_of, proposal_lines
 from lazy.conflicts import conflicts
 from lazy.folder.update import update
 from lazy.head_conflicts import _asked_with
 from lazy.resolving.deciding import Pick, decide, worked_out
-from lazy.resolving.opening import Opened, open_conflict
+from lazy.resolving.opening import Opened, disagreeing, open_conflict, proposal_lines
 from lazy.resolving.picks import Choices, SidesChanged
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.status import relation_of
@@ -351,7 +350,7 @@ def test_all_paths_of_three_sides_are_named_as_a_decision_takes_them(shelf: Shel
     )
     alice = _given(people, {"menu": MENU}, {}, *made)
     opened = open_conflict(alice, "2.0.0")
-    paths, _ = paths_of(alice, opened.conflict)
+    paths, _ = disagreeing(alice, opened.conflict)
     assert (paths, len(paths)) == ([file.path for file in opened.files], 3)
     resolve_merged(alice, "2.0.0", Version(3, 0, 0), Choices(dict.fromkeys(paths, opened.sides[0].word)))
     first = opened.sides[0].name[:1]

@@ -166,7 +166,7 @@ def test_rows_of_notes_are_read_and_written_through_the_registry() -> None:
         "vault.content.reached",
         "vault.fsck.notes",
         "vault.fsck.rules",
-        "vault.store.known",
+        "vault.store.cache",
         "vault.store.schema",
         "vault.store.store",
     }

@@ -102,7 +102,7 @@ GENERATION: Final = Note(
     a_text("a decimal number", longest=_WORD),
     "How many transactions changed anything.",
     "Never.",
-    ("vault.store.known",),
+    ("vault.store.cache",),
     rotten=Rotten.TOLD_AGAIN,
 )
 
