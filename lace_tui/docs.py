@@ -18,7 +18,7 @@ from spark_export.audits import AUDITS
 from spark_export.schema import COMMON, SCHEMA_VERSION, TABLES
 from vault.config import SETTINGS, value_text
 from vault.errors import all_errors
-from vault.notes import folders, own, places
+from vault.notes import folders, own, people, places
 from vault.notes.registry import NOTES
 
 __all__ = ["main", "pages"]
@@ -172,9 +172,17 @@ ends no command for good.
 """
 
 
+_NOTES_OF = (
+    (own, "Of the vault"),
+    (people, "Of who belongs"),
+    (folders, "Of desks and folders"),
+    (places, "Of places and visits"),
+)
+
+
 def _notes() -> str:
     parts = [_NOTES_HEAD]
-    for module, title in ((own, "Of the vault"), (folders, "Of desks and folders"), (places, "Of places and visits")):
+    for module, title in _NOTES_OF:
         notes = [note for note in NOTES if note in vars(module).values()]
         rows = "".join(
             f"| {_code(note.name)}{f' {note.of}' if note.of else ''} | {_cell(note.holds)} | {_cell(note.form.words)} |"

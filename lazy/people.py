@@ -12,7 +12,7 @@ from typing import NamedTuple
 from vault import persons
 from vault.errors import CallerError
 from vault.names import SIDE_WORDS
-from vault.notes.own import ADMISSION, ASKS, INVITATION, INVITER, LEFT
+from vault.notes.people import ADMISSION, ASKS, INVITATION, INVITER, LEFT
 from vault.persons import OWN_NODES
 from vault.records import Tai
 from vault.records.hashes import is_verifier

@@ -21,7 +21,7 @@ from vault.errors import CallerError, LaceError
 from vault.folder.apart import away
 from vault.identity.keys import KeyLocked
 from vault.identity.words import fingerprint_words
-from vault.notes.own import ADMISSION
+from vault.notes.people import ADMISSION
 from vault.records import Verifier
 from vault.vault import Vault
 from vault.writer import Writer

@@ -39,7 +39,7 @@ from vault.errors import CallerError
 from vault.files import NotWritable, reason_of
 from vault.identity.words import fingerprint_words
 from vault.names import BadName, check_person
-from vault.notes.own import INVITATION
+from vault.notes.people import INVITATION
 from vault.records import RecordHash, Verifier
 from vault.vault import DOT_VAULT, Vault
 from vault.writer import Writer

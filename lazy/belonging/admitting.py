@@ -26,7 +26,7 @@ from lazy.receiving.refusals import ask_again
 from vault.commands import as_typed
 from vault.errors import CallerError, DataError
 from vault.names import BadName, check_person
-from vault.notes.own import INVITATION
+from vault.notes.people import INVITATION
 from vault.profile import Member, Request
 from vault.records import Record, RecordHash, Seal, Verifier, parse_record
 from vault.vault import Vault

@@ -12,7 +12,8 @@ from vault.folder.work import adopt_commit, checkout_of
 from vault.identity.keys import KeyMissing, KeyStore
 from vault.names import check_person
 from vault.notes.note import Note
-from vault.notes.own import ADMISSION, ASKS, INSTANCE, INVITATION, NAME, NODE
+from vault.notes.own import INSTANCE, NAME, NODE
+from vault.notes.people import ADMISSION, ASKS, INVITATION
 from vault.profile import MAX_ENTRIES, Member, NodeCard
 from vault.records import Plex, RecordHash, Seal, Verifier, b64a
 from vault.suite import SigningKey

@@ -18,7 +18,7 @@ from lazy.problems import Problem
 from vault.errors import CallerError, DataError
 from vault.folder.work import MAIN
 from vault.names import BadVersion, Version, check_name
-from vault.notes.own import BEACON_NEXT, BEACON_STATUS, MOST_NEXT
+from vault.notes.people import BEACON_NEXT, BEACON_STATUS, MOST_NEXT
 from vault.records import Plex, Tai, Verifier, parse_record
 from vault.sexp import Sexp, Symbol, dumps, loads
 from vault.vault import Vault

@@ -31,7 +31,8 @@ from transports.mailbox import MailboxMedium
 from vault.commands import as_option, as_typed
 from vault.errors import CallerError, DataError, PlaceError
 from vault.names import check_person
-from vault.notes.own import ADMISSION, ASKS, FOUNDING_PLEX, INVITATION, INVITER, LEFT
+from vault.notes.own import FOUNDING_PLEX
+from vault.notes.people import ADMISSION, ASKS, INVITATION, INVITER, LEFT
 from vault.profile import Request
 from vault.records import Seal, Tai, Verifier, b64a, parse_record
 from vault.surroundings import Surroundings

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from vault.nodelog import ForkProof
 from vault.notes.note import Note
-from vault.notes.own import FORKS, FORKS_TOLD
+from vault.notes.people import FORKS, FORKS_TOLD
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 from vault.writer import Writer

@@ -18,7 +18,7 @@ from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.people import NoSuchPeer, former, linked, node_of
 from vault.nodelog import ForkProof
-from vault.notes.own import EVIDENCE
+from vault.notes.people import EVIDENCE
 from vault.vault import Vault
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from lazy.people import NoSuchPeer, is_member
-from vault.notes.own import DROPPED_REQUESTS, MOST_DROPPED_REQUESTS
+from vault.notes.people import DROPPED_REQUESTS, MOST_DROPPED_REQUESTS
 from vault.plural import few
 from vault.records import Seal, Verifier
 from vault.vault import Vault

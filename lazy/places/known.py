@@ -18,7 +18,7 @@ from lazy.places.sealing import has_keys
 from lazy.problems import hint_at
 from vault.commands import as_typed
 from vault.errors import CallerError, LaceError
-from vault.notes.own import INVITER
+from vault.notes.people import INVITER
 from vault.notes.places import COPIED, PLACE_FAULT, SEALED, SHOWN, PlaceFault
 from vault.records import Verifier
 from vault.typed import shown

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
-from vault.notes.own import INVITER
+from vault.notes.people import INVITER
 from vault.notes.places import OWNERS, REBASE, REBASED, RING, USED, RingKey
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault

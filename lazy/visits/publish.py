@@ -31,7 +31,7 @@ from transports.proven import Proven
 from transports.publishing import Addition, Gone, Publication, publish, recover_bundles
 from transports.reading import SeenHead
 from vault.errors import DataError
-from vault.notes.own import ADMISSION
+from vault.notes.people import ADMISSION
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch

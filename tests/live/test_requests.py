@@ -30,7 +30,7 @@ from transports.http.identity import client_context
 from transports.http.paths import REQUEST_PATH
 from transports.mailbox import ByteCount
 from vault.identity.keys import KeyLocked
-from vault.notes.own import DROPPED_REQUESTS
+from vault.notes.people import DROPPED_REQUESTS
 from vault.profile import Request
 from vault.records import Seal, Tai
 from vault.suite import SigningKey

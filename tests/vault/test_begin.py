@@ -17,7 +17,7 @@ from lazy.places.known import places
 from lazy.sync import sync
 from tests.vault import vaults
 from vault.beginning import VaultExists, found_vault
-from vault.notes.own import INVITATION, INVITER
+from vault.notes.people import INVITATION, INVITER
 from vault.releasing import release
 from vault.store import Store
 from vault.store.database import StoreDamaged

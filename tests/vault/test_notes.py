@@ -20,7 +20,7 @@ from tests.rows import put_text, text_at
 from tests.shelf import Shelf
 from tests.vault.vaults import found
 from vault.fsck.notes import settle_notes, unreadable_notes
-from vault.notes import folders, own, places
+from vault.notes import folders, own, people, places
 from vault.notes.folders import (
     FORMER,
     FORMER_BEFORE,
@@ -34,7 +34,8 @@ from vault.notes.folders import (
 )
 from vault.notes.forms import a_text
 from vault.notes.note import BadNote, Note, Rotten
-from vault.notes.own import BEACON_STATUS, Unanswered
+from vault.notes.own import Unanswered
+from vault.notes.people import BEACON_STATUS
 from vault.notes.places import PlaceFault, RingKey, Shown, WithoutRoom
 from vault.notes.registry import NOTES, note_of
 from vault.records import RecordHash, Verifier, b64a
@@ -144,7 +145,9 @@ def test_a_note_that_says_too_little_is_none(name: str, holds: str, ends: str, w
 
 def test_each_note_is_written_by_its_writers_alone() -> None:
     """APP-14: a stranger finds who writes what lies in a store, and nobody else does."""
-    by_name = {name: note for home in (own, folders, places) for name, note in vars(home).items() if note in NOTES}
+    by_name = {
+        name: note for home in (own, people, folders, places) for name, note in vars(home).items() if note in NOTES
+    }
     writes = re.compile(r"\b(?:set_note|drop_note|_set)\((?:vault, )?([A-Z][A-Z_]+)\b")
     texts = dict(_sources())
     for module, text in texts.items():
@@ -222,8 +225,8 @@ def test_words_and_lines_that_did_not_rot_count_on(tmp_path: Path) -> None:
         with store.transaction():
             put_text(store, "left", f"{_NODE.text} V.~ {_OTHER.text}")
             put_text(store, "evidence", f"{_NODE.text} x\n{_OTHER.text} 2")
-        assert store.note(own.LEFT) == (_NODE.text, _OTHER.text)
-        assert store.note(own.EVIDENCE) == ((_OTHER.text, 2),)
+        assert store.note(people.LEFT) == (_NODE.text, _OTHER.text)
+        assert store.note(people.EVIDENCE) == ((_OTHER.text, 2),)
 
 
 def test_what_an_earlier_lace_noted_is_read() -> None:

@@ -3,6 +3,6 @@
 | module | holds |
 |---|---|
 | `note`, `forms` | what a note is, and how its text is read and written |
-| `own`, `folders`, `places` | the notes of the vault and its people, of desks and folders, of places and visits |
+| `own`, `people`, `folders`, `places` | notes of the vault, of who belongs, of desks, of places and visits |
 | `registry` | all of them, and whose a row of the store is |
 """

@@ -1,41 +1,28 @@
-"""The notes of a vault about itself, its people, what it has told, and what it wrote beside its store."""
+"""The notes of a vault about itself, what it has told, and what it wrote beside its store."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from vault.notes.forms import a_count, a_hash, a_number, a_text, counts, json_of, lines, one_of, string, verifier, words
+from vault.notes.forms import a_count, a_number, a_text, counts, json_of, lines, string, words
 from vault.notes.note import Form, Note, Rotten
-from vault.records import RecordHash, b64a
+from vault.records import RecordHash
 
 __all__ = [
-    "ADMISSION",
-    "ASKS",
-    "BEACON_NEXT",
-    "BEACON_STATUS",
     "CONFLICTS_UNHEARD",
     "COPIES_WANTED",
-    "DROPPED_REQUESTS",
     "EPOCH",
-    "EVIDENCE",
-    "FORKS",
-    "FORKS_TOLD",
     "FOUNDING",
     "FOUNDING_PLEX",
     "GENERATION",
     "GROUP",
     "HELD_BACK",
     "INSTANCE",
-    "INVITATION",
-    "INVITER",
     "LATE",
     "LATE_FROM",
-    "LEFT",
     "MOST_COPIES_WANTED",
-    "MOST_DROPPED_REQUESTS",
     "MOST_LATE",
-    "MOST_NEXT",
     "MOST_NOWHERE",
     "NAME",
     "NODE",
@@ -52,11 +39,8 @@ __all__ = [
 ]
 
 MOST_COPIES_WANTED = 10_000  # contents wanted at once; a later prune asks for more
-MOST_DROPPED_REQUESTS = 1000  # requests taken off the list that are remembered; the last ones stay
 MOST_LATE = 256  # numbers that are noted; the last ones stay
-MOST_NEXT = 120  # characters
 MOST_NOWHERE = 32  # scopes; the last ones stay
-_CHECK_BYTES = 8  # of the sum at the end of an invitation
 _SUM_DIGITS = 16
 _WORD = 128  # characters of a hash text, a verifier, a name of 64 bytes or a group id
 _ALWAYS = "Never; a vault that goes on as a new node writes it anew."
@@ -126,122 +110,6 @@ _QUEUE: Final = _answer("queue")
 _CONFLICTS: Final = _answer("conflicts")
 _VECTORS: Final = _answer("vectors")
 _CHANGES: Final = _answer("changes")
-
-
-# Who belongs
-
-
-def _secret(text: str) -> str:
-    b64a.decode(text)
-    return text
-
-
-def _invitation(text: str) -> str:
-    from blake3 import blake3  # noqa: PLC0415 - who belongs reads none
-
-    data = b64a.decode("".join(text.split()).partition(":")[2])
-    if data[-_CHECK_BYTES:] != blake3(data[:-_CHECK_BYTES]).digest()[:_CHECK_BYTES]:
-        raise ValueError(len(data))  # and not the secret in it
-    return text
-
-
-INVITATION: Final = Note(
-    "invitation",
-    a_text("the line of an invitation", _invitation),
-    "The invitation by which this vault was begun.",
-    "Never.",
-    ("lazy.belonging.circle",),
-)
-INVITER: Final = Note(
-    "inviter",
-    a_text("a verifier", verifier, _WORD),
-    "Who sealed that invitation.",
-    "Never.",
-    ("lazy.belonging.circle",),
-)
-ASKS: Final = Note(
-    "asks",
-    a_text("16 bytes in B64A", _secret, _WORD),
-    "What stands in a request for an invitation's secret, where an adopted vault has none to prove.",
-    "Each adoption writes it anew, empty where the old key could speak.",
-    (_ADOPTING,),
-)
-ADMISSION: Final = Note(
-    "admission",
-    a_hash("S"),
-    "The admission by which the old key of an adopted vault let its new one in.",
-    "Each adoption writes it anew, empty where the old key could not speak.",
-    (_ADOPTING,),
-)
-LEFT: Final = Note(
-    "left",
-    words("verifiers, sorted", verifier),
-    "The nodes that are off the sync list.",
-    "Whoever is joined again goes off it.",
-    ("lazy.belonging.circle",),
-)
-DROPPED_REQUESTS: Final = Note(
-    "dropped requests",
-    words("verifiers", verifier, most=MOST_DROPPED_REQUESTS),
-    f"The nodes whose requests to belong a person took off the list, at most {MOST_DROPPED_REQUESTS}.",
-    "The oldest go for newer ones.",
-    ("lazy.belonging.requests",),
-)
-FORKS: Final = Note(
-    "forks",
-    words("verifiers, sorted", verifier),
-    "The nodes whose fork stands in the audit trail.",
-    "Never.",
-    ("lazy.belonging.forks",),
-)
-FORKS_TOLD: Final = Note(
-    "forks told",
-    words("verifiers, sorted", verifier),
-    "The nodes whose fork a person was told of.",
-    "Never.",
-    ("lazy.belonging.forks",),
-)
-
-
-def _noted_of(line: str) -> tuple[str, int]:
-    node, number = line.rsplit(" ", 1)
-    return node, a_count(number)
-
-
-EVIDENCE: Final = Note(
-    "evidence",
-    lines("a node and a number, sorted", _noted_of, lambda pair: f"{pair[0]} {pair[1]}"),
-    "How many entries of the audit trail speak against each node.",
-    "Never; each such entry counts all anew.",
-    ("lazy.belonging.reputation",),
-)
-
-
-def _next_line(text: str) -> str:
-    """Return what a beacon says of the next sync.
-
-    Raises:
-        ValueError: it is not one short line.
-    """
-    if not (0 < len(text) <= MOST_NEXT and text.isprintable() and text == text.strip()):
-        raise ValueError(text)
-    return text
-
-
-BEACON_STATUS: Final = Note(
-    "beacon status",
-    one_of("available", "busy", "away"),
-    "What my beacon says of me; without it none is published.",
-    "`lace beacon --off` empties it.",
-    ("lazy.belonging.beacon",),
-)
-BEACON_NEXT: Final = Note(
-    "beacon next",
-    a_text(f"one line of at most {MOST_NEXT} characters", _next_line),
-    "When my beacon says to expect me.",
-    "`lace beacon --off` empties it.",
-    ("lazy.belonging.beacon",),
-)
 
 
 # What was told, and what was not
