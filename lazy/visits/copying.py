@@ -63,6 +63,8 @@ def copy_wanted(vault: Vault, medium: MailboxMedium, name: str, watch: Watch, *,
         needed = bytes_of(wanted)
         waited = sum(one.size for one in not_mine(wanted, listing_of(vault, medium, mine), vault.node).values())
         free = medium.free_bytes(vault.group, vault.node)
+        if medium.kind == AddressKind.GIT and free is not None and free >= needed:
+            free = None  # that is what this machine has, and the host is full
         with vault.writing(receiving=True) as w:
             note_without_room(w, name, WithoutRoom(needed, waited, free, vault.around.now_ns()))
         return Outgoing(0, 0, waited=waited)

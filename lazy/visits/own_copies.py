@@ -15,6 +15,7 @@ from lazy.places.no_room import WithoutRoom, is_still_so, without_room
 from lazy.places.published import Part, keep_published, published
 from lazy.visits.mine import Mine, within
 from lazy.visits.room import LEAST
+from transports.address import AddressKind
 from transports.listing import Listing
 from transports.mailbox import MailboxMedium
 from transports.publishing import Addition
@@ -86,7 +87,8 @@ def refused_before(vault: Vault, medium: MailboxMedium, name: str, wanted: Wante
     known = without_room(vault.store, name)
     if known is None or not wanted.records:
         return None
-    free = medium.free_bytes(vault.group, vault.node)
+    is_told = medium.kind != AddressKind.GIT or known.free is not None  # else the host had none, which tells nothing
+    free = medium.free_bytes(vault.group, vault.node) if is_told else None
     return known if is_still_so(known, bytes_of(wanted), free, vault.around.now_ns()) else None
 
 

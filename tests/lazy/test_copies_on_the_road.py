@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
-from shutil import rmtree
 
 import pytest
 
@@ -16,7 +17,7 @@ from lazy.places.known import place_named, remove_place
 from lazy.places.media import set_encrypted
 from lazy.sync import sync
 from tests.lazy.test_own_copies import visited
-from tests.transports.git_hosts import bare_repository, git
+from tests.transports.git_hosts import bare_repository, daemon, git
 from tests.transports.web_hosts import plain_server
 from tests.vault.vaults import befriended
 from vault.content.keeping import Keep, fetch, set_keep
@@ -111,8 +112,34 @@ def test_who_wants_what_is_copied_fetches_it(copied: tuple[Vault, Vault, str], t
             git(host, "update-ref", "-d", branch)
     git(host, "gc", "--quiet", "--prune=now")
     for private in (bob.folder / ".vault" / "git").glob("*.git"):
-        rmtree(private)
+        shutil.rmtree(private)
     for version in ("1.0.0", "1.0.1"):
         assert fetch(bob, resolve(bob, f"alice/main@{version}").tree, "film.bin") == ["film.bin"]
     visited(bob, "host")
     assert [content_of(bob, version) for version in ("1.0.0", "1.0.1")] == [film(0), film(1)]
+
+
+@pytest.mark.parametrize("copied", ["git"], indirect=True)
+def test_copies_that_a_host_has_no_room_for_are_not_pushed_at_each_visit(
+    copied: tuple[Vault, Vault, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault 3, CLAY-79: room on this machine says nothing of the host's."""
+    _, bob, _ = copied
+    hook = tmp_path / "host" / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    pushes = tmp_path / "pushes"
+    hook.write_text(f"#!/bin/sh\necho one >> {pushes}\necho disk quota exceeded >&2\nexit 1\n")
+    hook.chmod(0o755)
+    remove_place(bob, "host")
+    with daemon(tmp_path) as uri:  # on this machine itself no hook is run
+        add_place(bob, "host", f"{uri}host", cwd=tmp_path)
+        for visits in range(3):
+            monkeypatch.setattr(shutil, "disk_usage", lambda _path, free=visits: (1 << 40, 0, (1 << 39) + (free << 30)))
+            (done,) = sync(bob, ["host"])
+            assert [problem.code for problem in done.problems] == ["copies-wait"]
+            assert pushes.read_text() == "one\n"
+        hook.unlink()
+        now = bob.around.now_ns
+        monkeypatch.setattr(bob, "around", replace(bob.around, now_ns=lambda: now() + 86_400 * 10**9))
+        visited(bob, "host")
+    assert prune(bob).files == 2
