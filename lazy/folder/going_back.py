@@ -12,7 +12,7 @@ from lazy.address import ResolvedCommit
 from lazy.folder.acts import RESTORED
 from lazy.folder.copying_out import FolderNotMade
 from lazy.folder.had_again import holds_mine, holds_something, is_in_one, is_kept, looked_there
-from lazy.folder.keeping import keep_found
+from lazy.folder.keeping import begin, begun, end, keep_found
 from lazy.folder.moving import planned_moves
 from lazy.folder.saving import UncommittedChanges
 from lazy.folder.undo_path import BROUGHT, FOUND
@@ -330,23 +330,30 @@ def _write(
     has there, else a state that is kept. Where only what was gone comes back, as the folder stands on it, the entry
     says so: it stands in no undo's way.
 
-    Nothing notes that it is under way: cut off, it leaves some paths as they are to be and a temporary file, and the
-    same command again does the rest. The rules that it takes away are kept before.
+    Cut off, it leaves some paths as they are to be and a temporary file, and the same command again does the rest; that
+    the state before was kept is noted for it. The rules that it takes away are kept before.
 
     Raises:
         FolderInTheWay: a file that is not known stands in the way; nothing was changed.
     """
     folder, base = folder_of(vault, found.desk), checkout_of(vault, found.desk)
     restores = base is not None and _only_restores(overlay, base.tree, before, after, path)
-    with vault.writing():
+    kept: RecordHash | None = None
+    words = [over.text if over is not None else "", path, found.what, found.tree.text]
+    again = begun(vault.store, found.desk, words)
+    with vault.writing() as w:
         plan = plan_folder(vault, found.desk, before, after, overlay, watch)
         refuse_blocked(plan.skipped)
         require_room(vault.around, folder, plan.bytes, "Writing the folder")
         hold_on(vault, found.desk, plan, overlay, folder, within(vault, found.desk))
+        if again is not None:
+            kept = RecordHash.parse(again) if again else None
+        elif base is not None and over is not None and not restores and before != after:
+            if _is_other(overlay, base.tree, before, path):
+                state = keep_found(w, vault, found.desk, [path], watch)
+                kept = state.tree if state is not None else None
+            begin(w, found.desk, words, kept)
     with vault.writing() as w:
-        kept = None
-        if base is not None and over is not None and not restores and _is_other(overlay, base.tree, before, path):
-            kept = keep_found(w, vault, found.desk, [path], watch)
         cache = StoredDirCache(vault, found.desk)
         # One path in each directory: what a run that was cut off brought back there is flushed with the rest.
         here = tuple({name.rpartition("/")[0]: name for name in _at_and_below(overlay, after, path)}.values())
@@ -356,12 +363,13 @@ def _write(
         cache.keep()  # what this disk cannot carry would count as deleted at the next commit
         if not path:
             end_look(w, found.desk)
-        if result.written or result.deleted:
+        end(w, found.desk)
+        if result.written or result.deleted or again is not None:
             if path:
                 note_part(w, vault, found.desk, path, found.node, found.commit)
             told = {"desk": found.desk, "path": path, **({"over": over.text} if over else {})}
             told |= {RESTORED: "yes"} if restores else {}
-            told |= {FOUND: kept.tree.text} if kept is not None else {}
+            told |= {FOUND: kept.text} if kept is not None else {}
             told |= _brought(vault, found)
             w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
     return result

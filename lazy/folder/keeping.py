@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,11 +13,14 @@ from vault.folder.held_rules import held_by
 from vault.folder.looking import take
 from vault.records import RecordHash
 from vault.revisions.kept_states import KeptState, keep_state
+from vault.store import Store
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
 
-__all__ = ["Found", "keep_found"]
+__all__ = ["Found", "begin", "begun", "end", "keep_found"]
+
+_UNDER_WAY = "path under way "  # setting of the store, with the desk: a checkout of a path that writes its files
 
 
 class Found(NamedTuple):
@@ -57,3 +61,36 @@ def keep_found(
     w.flush()
     node = vault.node.text
     return Found(tree, keep_state(w.store, node, desk, tree) if is_to_keep else None)
+
+
+def begin(w: Writer, desk: str, words: Sequence[str], found: RecordHash | None) -> None:
+    """Note that a checkout of a path is about to write, and which state it keeps; before its first file is written.
+
+    Args:
+        w: a write before that.
+        desk: the desk.
+        words: what tells the same command again.
+        found: the tree of the state; None where the path was as the folder stands on it.
+    """
+    w.store.set_meta(_UNDER_WAY + desk, json.dumps([_last_entry(w.store), *words, found.text if found else ""]))
+
+
+def begun(store: Store, desk: str, words: Sequence[str]) -> str | None:
+    """Return the tree that the same checkout kept before it was cut off, or an empty text; None where none was.
+
+    Where anything else was done here since, this one is no longer the same.
+    """
+    try:
+        last, *noted, found = json.loads(store.meta(_UNDER_WAY + desk) or "[0, 0]")
+        return str(found) if [last, *noted] == [_last_entry(store), *words] else None
+    except (ValueError, TypeError):
+        return None
+
+
+def end(w: Writer, desk: str) -> None:
+    """Note that it has written all, in the write that tells of it."""
+    w.store.drop_meta(_UNDER_WAY + desk)
+
+
+def _last_entry(store: Store) -> int:
+    return int(store.rows("SELECT ifnull(max(seq), 0) FROM audit")[0][0])
