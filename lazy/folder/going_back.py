@@ -347,7 +347,7 @@ def _write(
         require_room(vault.around, folder, plan.bytes, "Writing the folder")
         hold_on(vault, found.desk, plan, overlay, folder, within(vault, found.desk))
         if again is not None:
-            kept = RecordHash.parse(again) if again else None
+            kept = again.found
         elif base is not None and over is not None and not restores and before != after:
             if _is_other(overlay, base.tree, before, path):
                 state = keep_found(w, vault, found.desk, [path], watch)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ from vault.folder.checked_out import checkout_of
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import held_by
 from vault.folder.looking import take
+from vault.notes.folders import PATH_UNDER_WAY, PathUnderWay
 from vault.records import RecordHash
 from vault.revisions.kept_states import KeptState, keep_state
 from vault.store import Store
@@ -19,8 +19,6 @@ from vault.watch import Watch
 from vault.writer import Writer
 
 __all__ = ["Found", "begin", "begun", "end", "keep_found"]
-
-_UNDER_WAY = "path under way "  # setting of the store, with the desk: a checkout of a path that writes its files
 
 
 class Found(NamedTuple):
@@ -72,24 +70,21 @@ def begin(w: Writer, desk: str, words: Sequence[str], found: RecordHash | None) 
         words: what tells the same command again.
         found: the tree of the state; None where the path was as the folder stands on it.
     """
-    w.store.set_meta(_UNDER_WAY + desk, json.dumps([_last_entry(w.store), *words, found.text if found else ""]))
+    w.store.set_note(PATH_UNDER_WAY, PathUnderWay(_last_entry(w.store), tuple(words), found), desk)
 
 
-def begun(store: Store, desk: str, words: Sequence[str]) -> str | None:
-    """Return the tree that the same checkout kept before it was cut off, or an empty text; None where none was.
+def begun(store: Store, desk: str, words: Sequence[str]) -> PathUnderWay | None:
+    """Return what the same checkout noted before it was cut off; None where none was.
 
     Where anything else was done here since, this one is no longer the same.
     """
-    try:
-        last, *noted, found = json.loads(store.meta(_UNDER_WAY + desk) or "[0, 0]")
-        return str(found) if [last, *noted] == [_last_entry(store), *words] else None
-    except (ValueError, TypeError):
-        return None
+    noted = store.note(PATH_UNDER_WAY, desk)
+    return noted if noted is not None and noted[:2] == (_last_entry(store), tuple(words)) else None
 
 
 def end(w: Writer, desk: str) -> None:
     """Note that it has written all, in the write that tells of it."""
-    w.store.drop_meta(_UNDER_WAY + desk)
+    w.store.drop_note(PATH_UNDER_WAY, desk)
 
 
 def _last_entry(store: Store) -> int:

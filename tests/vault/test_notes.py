@@ -30,6 +30,7 @@ from vault.notes.folders import (
     KeptState,
     KeptStates,
     Part,
+    PathUnderWay,
     Totals,
 )
 from vault.notes.forms import a_text
@@ -80,6 +81,7 @@ _HOLDS: dict[str, Any] = {
     "orphans": ("a.bundle", "b.bundle"),
     "parted": (_NODE.text,),
     "parts": (Part("a", _SEAL, _SEAL), Part("b", None, _SEAL), Part("c", None, None)),
+    "path under way": PathUnderWay(3, ("a", "b"), _TREE),
     "permits": (("", "read", False, (_NODE.text,)),),
     "place fault": PlaceFault("drop-full", "full", "wait", "1700000000:000000000"),
     "put aside": (_TREE, _SEAL),

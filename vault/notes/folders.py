@@ -26,12 +26,14 @@ __all__ = [
     "MOST_RULES",
     "PARTED",
     "PARTS",
+    "PATH_UNDER_WAY",
     "PERMITS",
     "TOTALS",
     "DeskAround",
     "KeptState",
     "KeptStates",
     "Part",
+    "PathUnderWay",
     "Totals",
 ]
 
@@ -347,6 +349,44 @@ KEPT_STATES: Final = Note(
     ("vault.revisions.kept_states",),
     of="desk",
     names_content=False,
+)
+
+
+class PathUnderWay(NamedTuple):
+    """A checkout of a path that has begun to write its files.
+
+    Args:
+        last: the number of the last entry of the audit trail before it.
+        words: what tells the same command again.
+        found: the tree of the state that it keeps; None where the path was as the folder stands on it.
+    """
+
+    last: int
+    words: tuple[str, ...]
+    found: RecordHash | None
+
+
+def _path_under_way(found: Any) -> PathUnderWay:
+    last, *words, tree = found
+    if type(last) is not int:
+        raise ValueError(found)
+    return PathUnderWay(last, tuple(map(string, words)), RecordHash.parse(string(tree)) if tree else None)
+
+
+_PATH_UNDER_WAY: Form[PathUnderWay | None] = json_of(
+    "a list of the last number of the audit trail, what tells the same command again, and the tree of the state that it"
+    " keeps, or an empty text",
+    None,
+    _path_under_way,
+    lambda one: [one.last, *one.words, one.found.text if one.found else ""] if one else None,
+)
+PATH_UNDER_WAY: Final = Note(
+    "path under way",
+    _PATH_UNDER_WAY,
+    "A checkout of a path that has begun to write: the same one goes on there.",
+    "Dropped once all is written.",
+    ("lazy.folder.keeping",),
+    of="desk",
 )
 
 
