@@ -101,6 +101,7 @@ class Came:
         releases: that became visible, also those of an earlier visit that was cut off before it told of them.
         new_conflicts: ids.
         admitted: names of people who were let in.
+        revoked: names of members who belong no more by what it brought, each with that of who revoked them.
         joined: whether it brought the word that made me a member.
         left_out: after a sync about a part of what is shared: whether something else is still to be fetched.
     """
@@ -110,6 +111,7 @@ class Came:
     releases: list[NewRelease] = field(default_factory=list)
     new_conflicts: list[str] = field(default_factory=list)
     admitted: list[str] = field(default_factory=list)
+    revoked: list[tuple[str, str]] = field(default_factory=list)
     joined: bool = False
     left_out: bool = False
 
@@ -128,6 +130,7 @@ class Came:
         self.releases[:0] = before.releases
         self.new_conflicts[:0] = before.new_conflicts
         self.admitted[:0] = before.admitted
+        self.revoked[:0] = before.revoked
 
     @property
     def received(self) -> HashList:

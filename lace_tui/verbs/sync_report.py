@@ -35,7 +35,7 @@ __all__ = ["answer"]
 _SHOWN_REFUSALS = 20
 _NAMED_BY = "; named by: lace quarantine"
 _SUMMED = ("received", "sent", "bytes_received", "bytes_sent", "round_trips", "rounds")
-_JOINED = ("rejected_hashes", "releases", "admitted", "problems", "new_conflicts")
+_JOINED = ("rejected_hashes", "releases", "admitted", "revoked", "problems", "new_conflicts")
 _STAYS = dict.fromkeys(("push", "sync", "due"), "; what waits for it stays queued")
 _UNDONE = {"push": "put there", "pull": "read there"}
 
@@ -194,6 +194,7 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
         and all(exchange.fixed_point for exchange in result.came.exchanges),
         "cursor_updated": any(exchange.cursor_updated for exchange in result.came.exchanges),
         "admitted": result.came.admitted,
+        "revoked": [{"name": name, "by": by} for name, by in result.came.revoked],
         "joined": result.came.joined,
         "releases": [_release_data(release) for release in result.came.releases],
         "new_conflicts": result.came.new_conflicts,
@@ -293,6 +294,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
     lines = [paint.strong(inert(result.name)) + _moved(result, verb)]
     lines += ["  you are a member now"] if result.came.joined else []
     lines += [f"  {inert(name)} is a member now" for name in result.came.admitted]
+    lines += [f"  {inert(by)} revoked {inert(name)}" for name, by in result.came.revoked]
     for release in result.came.releases:
         where = "" if release.desk == MAIN else f"{inert(release.desk)} "
         lines.append(f"  {inert(release.name)} released {where}{release.version}: {release.changed}")

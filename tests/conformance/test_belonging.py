@@ -137,6 +137,39 @@ def test_of_a_revoked_mailbox_counts_what_is_within_the_cut(
     assert cara.lace("status")["member"] is True
 
 
+def test_who_belongs_still_is_told_once_who_was_revoked_and_by_whom(
+    road: Road, alice: Person, bob: Person, cara: Person
+) -> None:
+    """LAZ-69, APP-13: a friend heard nothing of it, until what the revoked one went on to say was refused."""
+    _with_a_release_of_hers(road, alice, bob, cara)
+    alice.lace("revoke", "cara", "--yes")
+    told = [road.sync(person)["revoked"] for person in (alice, bob, bob)]
+    assert told == [[], [{"name": "cara", "by": "alice"}], []]
+
+
+@pytest.mark.parametrize("road", written(), indirect=True)
+def test_who_is_new_is_told_of_no_revocation_before_their_time(
+    road: Road, alice: Person, bob: Person, cara: Person, people: Callable[[str], Person]
+) -> None:
+    """LAZ-69: it changes nothing for them."""
+    _with_a_release_of_hers(road, alice, bob, cara)
+    alice.lace("revoke", "cara", "--yes")
+    road.sync(alice)
+    dan = people("dan")
+    dan.lace("accept", alice.lace("invite", "dan")["invite"], "--name", "dan")
+    told = [person.run("--json", "sync", "road").json["revoked"] for person in (dan, alice, dan)]
+    assert told == [[], [], []]
+    assert "cara" not in names(dan)
+    assert "  alice revoked cara\n" in bob.text("sync", "road")
+
+
+def _with_a_release_of_hers(road: Road, alice: Person, bob: Person, cara: Person) -> None:
+    meet(road, alice, bob, cara)
+    cara.write("cara.txt", "hers\n")
+    cara.lace("release", "1.0.0")
+    settle(road, cara, alice, bob)
+
+
 @pytest.mark.parametrize("road", [name for name in chosen_roads() if name == "live"], indirect=True)
 def test_a_live_server_refuses_who_was_revoked(road: Road, alice: Person, bob: Person) -> None:
     meet(road, alice, bob)
