@@ -133,6 +133,11 @@ class Came:
         self.revoked[:0] = before.revoked
 
     @property
+    def parted(self) -> list[str]:
+        """Who was revoked and by whom, a sentence each; nobody who ends it is said to revoke somebody."""
+        return [f"{name} revoked their own key" if by == name else f"{by} revoked {name}" for name, by in self.revoked]
+
+    @property
     def received(self) -> HashList:
         """All records stored, in order."""
         found = HashList()

@@ -294,7 +294,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
     lines = [paint.strong(inert(result.name)) + _moved(result, verb)]
     lines += ["  you are a member now"] if result.came.joined else []
     lines += [f"  {inert(name)} is a member now" for name in result.came.admitted]
-    lines += [f"  {inert(by)} revoked {inert(name)}" for name, by in result.came.revoked]
+    lines += [f"  {inert(sentence)}" for sentence in result.came.parted]
     for release in result.came.releases:
         where = "" if release.desk == MAIN else f"{inert(release.desk)} "
         lines.append(f"  {inert(release.name)} released {where}{release.version}: {release.changed}")

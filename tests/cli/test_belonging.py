@@ -224,6 +224,15 @@ def test_a_new_key_that_a_revoked_one_admitted_waits_among_the_requests(pair: tu
     assert bob.lace("status")["member"]
 
 
+def test_who_ended_it_themselves_is_told_of_so(pair: tuple[Person, Person]) -> None:
+    """LAZ-69: it is no friend's doing; once is enough."""
+    ann, bob = pair
+    bob.lace("revoke", "self", "--yes")
+    bob.lace("sync", "stick")
+    assert "  bob revoked their own key\n" in ann.text("sync", "stick")
+    assert "revoked" not in ann.text("sync", "stick")
+
+
 def test_the_last_member_is_warned(ann: Person) -> None:
     """LAZ-66: a group without a member can let nobody in."""
     plan = ann.lace("revoke", "self", "--dry-run")
