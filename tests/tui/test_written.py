@@ -203,6 +203,13 @@ def test_a_sync_says_how_much_more_it_refused_and_what_cannot_be_read() -> None:
     assert card.is_bad
 
 
+def test_a_visit_names_who_was_revoked() -> None:
+    """LAZ-69, APP-5: as the command line does."""
+    result = PlaceResult("stick", "drop", revoked=[("cara", "alice"), ("dan", "dan")])
+    said = [line.plain for line in sync_card([result], 1.0).lines]
+    assert {"- alice revoked cara", "- dan revoked their own key"} <= set(said)
+
+
 def test_the_newest_visit_counts_what_it_does_not_name() -> None:
     """APP-5: of fourteen releases three stood there, as if that was all."""
     summary = {"releases": [f"ada 2.{number}.0" for number in range(14)], "problems": [{"message": "no"}] * 4}
