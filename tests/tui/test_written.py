@@ -205,7 +205,7 @@ def test_a_sync_says_how_much_more_it_refused_and_what_cannot_be_read() -> None:
 
 def test_a_visit_names_who_was_revoked() -> None:
     """LAZ-69, APP-5: as the command line does."""
-    result = PlaceResult("stick", "drop", revoked=[("cara", "alice"), ("dan", "dan")])
+    result = PlaceResult("stick", "drop", came=Came(revoked=[("cara", "alice"), ("dan", "dan")]))
     said = [line.plain for line in sync_card([result], 1.0).lines]
     assert {"- alice revoked cara", "- dan revoked their own key"} <= set(said)
 
