@@ -25,8 +25,10 @@ from lazy.folder.update import update
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
 from tests.faults.circle import befriend, found, visit
 from vault import releasing
+from vault.desks.memory import MemoryObjects
 from vault.desks.tree import read_entry, walk
 from vault.folder import work
+from vault.folder.unnamed import FolderEmptied
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors
 from vault.revisions.history import commit_info, releases
@@ -99,8 +101,7 @@ class Storm(RuleBasedStateMachine):
 
     @rule(who=_WHO)
     def commit(self, who: int) -> None:
-        work.commit(self.people[who], "storm")
-        self._note(self.people[who])
+        self._commit(self.people[who], "storm")
 
     @rule(who=_WHO)
     def release(self, who: int) -> None:
@@ -127,9 +128,27 @@ class Storm(RuleBasedStateMachine):
         self.number += 1
         return f"line {self.number}"
 
+    def _commit(self, person: Vault, message: str) -> None:
+        try:
+            work.commit(person, message)
+        except FolderEmptied:
+            self._let_all_go(person, message)
+        self._note(person)
+
+    def _let_all_go(self, person: Vault, message: str) -> None:
+        """Commit a folder without a file by name: its maker deleted the last one, is asked, and means it."""
+        objects = MemoryObjects(fallback=person.store)
+        tree = work.changes(person, overlay=objects).tree
+        assert all(entry.is_dir for _, entry in walk(objects, tree))
+        assert work.commit(person, message, [""])
+
     def _release(self, person: Vault) -> None:
         try:
-            made = releasing.release(person)
+            try:
+                made = releasing.release(person)
+            except FolderEmptied:
+                self._let_all_go(person, "before")
+                made = releasing.release(person)
         except (releasing.NothingToRelease, releasing.VersionTaken):
             return
         finally:
@@ -152,8 +171,7 @@ class Storm(RuleBasedStateMachine):
         return self.lines[commit_info(person.store, commit).tree], history
 
     def _update(self, person: Vault) -> None:
-        work.commit(person, "before")
-        self._note(person)
+        self._commit(person, "before")
         before = work.checkout_of(person)
         heads = heads_to_update(person).heads
         for head in heads:
@@ -175,8 +193,7 @@ class Storm(RuleBasedStateMachine):
             )
 
     def _decide(self, person: Vault, conflict: Conflict, choice: int) -> None:
-        work.commit(person, "before")
-        self._note(person)
+        self._commit(person, "before")
         if conflict.proposals and choice % 2 == 0:
             accept_resolution(person, conflict.id, conflict.proposals[0].name)
         elif conflict.kind is ConflictKind.VERSION and choice == 3:
@@ -249,3 +266,22 @@ def test_no_storm_loses_a_line_or_a_version_and_every_one_ends() -> None:
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+def test_a_storm_may_take_the_last_file() -> None:
+    """APP-12: nothing of that is committed by itself, so whoever commits, releases or updates means it, and says so."""
+    storm = Storm()
+    storm.begin()
+    storm.edit(0, "a.txt", 1)
+    storm.commit(0)
+    storm.delete(0, "a.txt")
+    storm.commit(0)
+    storm.edit(1, "d", 0)
+    storm.release(1)
+    storm.delete(1, "d")
+    storm.release(1)
+    storm.edit(2, "d", 0)
+    storm.commit(2)
+    storm.delete(2, "d")
+    storm.update(2)
+    storm.teardown()
