@@ -117,7 +117,7 @@ def clear_fault(w: Writer, name: str, *, has_written: bool = True) -> None:
     fault = w.store.note(PLACE_FAULT, name)
     is_over = has_written or fault is None or fault.code not in {error.code for error in WRITE_REFUSALS}
     if is_over and w.store.has_note(PLACE_FAULT, name):
-        w.store.set_note(PLACE_FAULT, None, name)
+        w.store.drop_note(PLACE_FAULT, name)
 
 
 def known_faults(vault: Vault) -> dict[str, PlaceFault]:

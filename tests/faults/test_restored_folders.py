@@ -177,6 +177,7 @@ def test_a_restored_folder_takes_in_its_own_work_before_a_conflict_with_a_friend
         assert work.commit(back, "saved while the conflict is open")
         noted = back.store.note(DOUBLED, MAIN), back.store.note(CROSSED, MAIN)
         assert noted == (None, True), "each commit until a release would look at all of them"
+        assert not back.store.has_note(DOUBLED, MAIN), "each commit would empty it again"
         again = lazy_update.update(back)
         assert again.not_taken.waiting or [clash.path for clash in again.clashes] == ["a.txt"]
         assert len(conflicts(back)) == 1

@@ -156,7 +156,8 @@ def test_why_a_place_could_not_be_visited_that_rotted_ends_no_command(
     else:
         (result,) = sync(alice, ["stick"], push=False)
         assert (result.refusal, list(result.problems)) == (None, [])
-        assert text_at(alice.store, PLACE_FAULT.key("stick")) == ""
+        # An emptied row was emptied again by each visit, which made every kept answer stale.
+        assert not alice.store.has_note(PLACE_FAULT, "stick")
 
 
 @pytest.mark.parametrize("setting", ["keys", "owners", "used"])

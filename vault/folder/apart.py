@@ -115,7 +115,7 @@ def refuse_apart(w: Writer, vault: Vault, desk: str, *, is_unshared: bool = Fals
     if not check_apart(vault, desk, is_unshared=is_unshared):
         return
     if w.store.has_note(DOUBLED, desk):
-        w.store.set_note(DOUBLED, None, desk)
+        w.store.drop_note(DOUBLED, desk)
     if not is_unshared and w.store.note(CROSSED, desk):
         w.store.set_note(CROSSED, value=False, about=desk)
 

@@ -406,7 +406,7 @@ DOUBLED: Final = Note(
     a_number(),
     "The first number of my line that two revisions have, or whose revision the next one does not contain, as after a"
     " backup was restored.",
-    "Emptied once a folder that contains all of them is committed or released.",
+    "Dropped once a folder that contains all of them is committed or released.",
     ("vault.folder.apart",),
     of="desk",
 )

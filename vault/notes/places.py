@@ -67,7 +67,7 @@ PLACE_FAULT: Final = Note(
     "place fault",
     _PLACE_FAULT,
     "Why the last visit could not be made, or could not write there.",
-    "Emptied by a visit that could, and with the place.",
+    "Dropped by a visit that could.",
     ("lazy.places.known",),
     of="place",
 )
