@@ -110,7 +110,7 @@ class MailboxWriter(Protocol):
         """
 
     def discard(self, names: Collection[str]) -> None:
-        """Delete runs and bundles that no head names any more; missing ones are passed over."""
+        """Delete runs and bundles that no head names any more, for good; missing ones are passed over."""
 
     def withdraw(self) -> None:
         """Take the whole mailbox away, its head before what that names; nothing happens if there is none."""
@@ -121,7 +121,8 @@ class MailboxWriter(Protocol):
     def verify_written(self) -> None:
         """Read back every file written by this writer, past the system's cache where it can be told to.
 
-        Where it wrote nothing, what lies there survives a power cut once this returns.
+        Where it wrote nothing, what lies there survives a power cut once this returns. It comes before anything is
+        deleted that what was written takes the place of.
 
         Raises:
             WriteNotKept: the medium returns other bytes than were written.

@@ -136,8 +136,8 @@ def _shown(
     if following is None:
         return head
     sealed = shown(vault, writer, following)
-    writer.discard(done.obsolete)
     writer.verify_written()
+    writer.discard(done.obsolete)
     return SeenHead(following, sealed)
 
 

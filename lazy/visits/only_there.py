@@ -69,17 +69,25 @@ def going_away(vault: Vault, medium: MailboxMedium, *, is_anew: bool) -> list[Li
     plain = medium.plain_beside(vault.group) if isinstance(medium, HidesPlain) else None
     if plain is not None:
         boxes.append(Mailbox(plain, vault.group, vault.node))
-    return [listing for listing in map(_listed, boxes) if len(listing)]
+    return [listing for mailbox in boxes for listing in _listed(mailbox) if len(listing)]
 
 
-def _listed(mailbox: Mailbox) -> Listing:
+def _listed(mailbox: Mailbox) -> tuple[Listing, ...]:
+    """Return what a mailbox lists; where bundles of that are gone, beside it what lies in those that nothing names.
+
+    A medium that did not keep what was to take the place of these leaves it so.
+    """
     try:
         head = read_head(mailbox)
-        if head is not None:
-            return read_listing(mailbox, head.head)
+        listing = read_listing(mailbox, head.head) if head is not None else Listing([])
+        files = mailbox.files() if head is not None else {}
     except (DataError, PeerError):
-        pass
-    return Listing(recover_bundles(mailbox, None))
+        return (Listing(recover_bundles(mailbox, None)),)
+    gone = [one for one in listing.bundles() if one.mailbox == mailbox.node and files.get(one.name) != one.size]
+    if head is not None and not gone:
+        return (listing,)
+    left = listing.without(listing.of_bundles(gone).items()) if gone else listing
+    return left, Listing(recover_bundles(mailbox, listing))
 
 
 def carried(

@@ -155,14 +155,14 @@ def _publish(
         remember(vault, medium, name, plan.mine.head, plan.upto, rest)
         return Outgoing(0, 0)
     sealed = shown(vault, writer, head)
+    if is_member(vault, vault.node.text) and vault.store.note(ADMISSION) is None:
+        writer.remove_request()
+    writer.verify_written()  # before anything goes: it may be all that is left of what a prune let go of
     if plan.is_anew:
         named = {ref.name for ref in done.runs} | {line.split(" ")[1] for line in rest.files}
         writer.discard([name for name in mailbox.files() if name not in named])
         rebased(vault, medium.place_id, name)
     writer.discard([*done.obsolete, *{*rotten}.difference(bundle.name for bundle in done.bundles)])
-    if is_member(vault, vault.node.text) and vault.store.note(ADMISSION) is None:
-        writer.remove_request()
-    writer.verify_written()
     remember(vault, medium, name, SeenHead(head, sealed), plan.upto, rest)
     return Outgoing(done.copied + done.referenced, 0, done.copied, head.number)
 

@@ -19,6 +19,8 @@ from tests.rows import put_text
 from tests.transports.git_hosts import bare_repository
 from tests.vault.films import content, film, films, gone
 from transports.drop.place import Drop
+from transports.drop.writer import DropWriter
+from transports.errors import WriteNotKept
 from vault.content.keeping import Keep, fetch, set_keep
 from vault.content.prune import plan_prune, prune
 from vault.desks.chunks import MissingObject
@@ -237,3 +239,37 @@ def test_a_rotten_note_of_copies_lets_nothing_go(pair: tuple[Vault, Vault]) -> N
         put_text(bob.store, COPIES_WANTED.name, "P.rotten")
     visited(bob)
     assert plan_prune(bob).unproven == 10
+
+
+def lose_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a stick keep nothing of the bundles that are written to it, as one of false capacity."""
+    real = DropWriter.verify_written
+
+    def verify(writer: DropWriter) -> None:
+        for path in writer._directory.glob("b-*"):
+            if path.name in writer._written:
+                path.write_bytes(bytes(path.stat().st_size))
+        real(writer)
+
+    monkeypatch.setattr(DropWriter, "verify_written", verify)
+
+
+@pytest.mark.parametrize("is_rebase", [False, True])
+def test_what_was_let_go_stays_where_it_was_until_the_medium_kept_it_anew(
+    pair: tuple[Vault, Vault], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_rebase: bool
+) -> None:
+    """CLAY-79, fault 6: the former files went first, and what was then found damaged was the last copy."""
+    alice, bob = pair
+    let_go(alice)
+    rmtree(mailbox_of(bob, tmp_path))
+    set_encrypted(alice, place_named(alice, "stick"))
+    if is_rebase:
+        visited(alice)
+        set_encrypted(alice, place_named(alice, "stick"), rebase=True)
+    with monkeypatch.context() as patched:
+        lose_bundles(patched)
+        for _ in range(2):
+            with pytest.raises(WriteNotKept):
+                sync(alice, ["stick"])
+    visited(alice)
+    comes_back(alice)

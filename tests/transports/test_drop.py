@@ -284,7 +284,7 @@ def test_a_medium_that_does_not_keep_bytes_is_noticed(drop: Drop) -> None:
         path.write_bytes(bytes(len(good)))
         with pytest.raises(WriteNotKept):
             writer.verify_written()
-        path.unlink()
+        path.unlink(missing_ok=True)  # what passes for whole by name and size is gone by then
         with pytest.raises(WriteNotKept):
             writer.verify_written()
         path.write_bytes(good)

@@ -23,6 +23,7 @@ from transports.index.runs import Run, RunRef
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
 from transports.medium import digest_past_cache, open_plain, set_aside
+from vault.errors import PlaceError
 from vault.files import AtomicFile, fsync_directory, remove_leftovers
 from vault.write_behind import WriteBehind
 
@@ -172,8 +173,9 @@ class DropWriter:
             self._remove([PARTIAL])
 
     def discard(self, names: Collection[str]) -> None:
-        """Delete runs and bundles that no head names any more; missing ones are passed over."""
+        """Delete runs and bundles that no head names any more, for good; missing ones are passed over."""
         self._remove([name for name in names if RUN_NAME.fullmatch(name) or BUNDLE_NAME.fullmatch(name)])
+        self._flush()
 
     def withdraw(self) -> None:
         """Take the whole mailbox away, its head before what that names; nothing happens if there is none.
@@ -197,6 +199,8 @@ class DropWriter:
     def verify_written(self) -> None:
         """Read back every file this writer wrote, past the system's cache where it can be told to.
 
+        Runs and bundles that were not kept go: by name and size they would pass for whole at the next visit.
+
         Raises:
             WriteNotKept: the medium returns other bytes than were written.
             PlaceError: the medium is gone.
@@ -204,9 +208,14 @@ class DropWriter:
         self._drop.check()
         self._is_unflushed |= not self._written  # what is there may be of a run that was cut off before its flush
         self._flush()
-        for name, digest in self._written.items():
-            if self._digest_on_medium(name) != digest:
-                raise WriteNotKept(f"{self._drop.describe()} does not keep what is written: {name} is damaged.")
+        damaged = [name for name, digest in self._written.items() if self._digest_on_medium(name) != digest]
+        if not damaged:
+            return
+        written = self._written.copy()
+        with suppress(PlaceError):
+            self.discard(damaged)
+        self._written = written  # and are missed as long as they are not written again
+        raise WriteNotKept(f"{self._drop.describe()} does not keep what is written: {damaged[0]} is damaged.")
 
     def tell_lost(self) -> None:
         """Do nothing: the owner of a mailbox looks at it by a repair."""

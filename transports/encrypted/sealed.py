@@ -260,10 +260,15 @@ class _SealedWriter:
         self._inner.put_beacon(sealed, with_head=with_head)
 
     def publish_head(self, record: bytes, runs: Collection[str] | None = None) -> None:
-        """Make everything written so far the mailbox's state, and take a plain mailbox of mine away."""
+        """Make everything written so far the mailbox's state, and take a plain mailbox of mine away.
+
+        That one goes once the medium kept what takes its place.
+        """
         self._inner.publish_head(self._boxes.envelope(record, self._now(), HEAD), runs)
         self._boxes.took(head=record)
-        self.leave_plain()
+        if self._lies_plain():
+            self._inner.verify_written()
+            self.leave_plain()
 
     def discard(self, names: Collection[str]) -> None:
         """Delete runs and bundles that no head names any more."""
@@ -275,8 +280,11 @@ class _SealedWriter:
 
     def leave_plain(self) -> None:
         """Take away what lies there of mine in plain, also what an interrupted run left of it (CYB-17)."""
-        if self._may_be_plain and _is_in_the_clear(self.medium, self._group, self._boxes.me):
+        if self._lies_plain():
             self.medium.writer(self._group, self._boxes.me).withdraw()
+
+    def _lies_plain(self) -> bool:
+        return self._may_be_plain and _is_in_the_clear(self.medium, self._group, self._boxes.me)
 
     def verify_written(self) -> None:
         """Read back every file written by this writer."""

@@ -143,6 +143,7 @@ class GitWriter:
         self._draft.take_out(gone)
         if gone & set(self._base.files):
             self._push_all()
+            self.verify_written()
 
     def withdraw(self) -> None:
         """Take the whole mailbox away: its refs, or what they show where the host deletes none, which is told (CYB-17).
