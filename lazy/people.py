@@ -235,14 +235,14 @@ def fallen_by(vault: Vault) -> str:
 
     Of an adopted vault only the former is known: its old node may belong some day.
     """
-    me = vault.node.text
+    me, admission = vault.node.text, vault.store.note(ADMISSION)
     if former(vault, me) is not None or is_member(vault, me):
         return ""
     rows = vault.store.rows(
         "SELECT a.signer FROM admission a LEFT JOIN former f ON f.node = a.signer"
         " WHERE a.node = ? AND (f.node IS NOT NULL OR ? = '') ORDER BY f.node IS NULL, a.p LIMIT 1",
         me,
-        vault.store.note(ADMISSION) or "",
+        admission.text if admission is not None else "",
     )
     return label_of(vault, str(rows[0][0])) if rows else ""
 
