@@ -18,7 +18,7 @@ from spark_export.audits import AUDITS
 from spark_export.schema import COMMON, SCHEMA_VERSION, TABLES
 from vault.config import SETTINGS, value_text
 from vault.errors import all_errors
-from vault.notes import folders, own, people, places
+from vault.notes import folders, own, people, places, revisions, rules
 from vault.notes.registry import NOTES
 
 __all__ = ["main", "pages"]
@@ -175,7 +175,9 @@ ends no command for good.
 _NOTES_OF = (
     (own, "Of the vault"),
     (people, "Of who belongs"),
+    (rules, "Of rules of desks"),
     (folders, "Of desks and folders"),
+    (revisions, "Of kept states and of lines"),
     (places, "Of places and visits"),
 )
 

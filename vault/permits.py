@@ -16,7 +16,7 @@ from enum import StrEnum
 from vault.desks.paths import is_at_or_below, split_path
 from vault.errors import CallerError
 from vault.kept_rows import kept_rows
-from vault.notes.folders import MOST_RULES, PERMITS
+from vault.notes.rules import MOST_RULES, PERMITS
 from vault.persons import linked
 from vault.store import Store
 from vault.vault import Vault

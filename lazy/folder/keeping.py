@@ -10,7 +10,7 @@ from vault.folder.checked_out import checkout_of
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import held_by
 from vault.folder.looking import take
-from vault.notes.folders import PATH_UNDER_WAY, PathUnderWay
+from vault.notes.revisions import PATH_UNDER_WAY, PathUnderWay
 from vault.records import RecordHash
 from vault.revisions.kept_states import KeptState, keep_state
 from vault.store import Store

@@ -30,7 +30,7 @@ from vault.desk_folders import MAIN
 from vault.folder import work
 from vault.folder.apart import OwnWorkApart, apart, away
 from vault.names import Version
-from vault.notes.folders import CROSSED, DOUBLED
+from vault.notes.revisions import CROSSED, DOUBLED
 from vault.revisions.graph import is_ancestor
 from vault.revisions.history import shown_version, unreleased
 from vault.vault import Vault

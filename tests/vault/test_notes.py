@@ -20,25 +20,15 @@ from tests.rows import put_text, text_at
 from tests.shelf import Shelf
 from tests.vault.vaults import found
 from vault.fsck.notes import settle_notes, unreadable_notes
-from vault.notes import folders, own, people, places
-from vault.notes.folders import (
-    FORMER,
-    FORMER_BEFORE,
-    LOOKED,
-    LOOKED_UNTIL,
-    DeskAround,
-    KeptState,
-    KeptStates,
-    Part,
-    PathUnderWay,
-    Totals,
-)
+from vault.notes import folders, own, people, places, revisions, rules
+from vault.notes.folders import FORMER, FORMER_BEFORE, LOOKED, LOOKED_UNTIL, DeskAround, Part, Totals
 from vault.notes.forms import a_text
 from vault.notes.note import BadNote, Note, Rotten
 from vault.notes.own import Unanswered
 from vault.notes.people import BEACON_STATUS
 from vault.notes.places import PlaceFault, RingKey, Shown, WithoutRoom
 from vault.notes.registry import NOTES, note_of
+from vault.notes.revisions import KeptState, KeptStates, PathUnderWay
 from vault.records import RecordHash, Verifier, b64a
 from vault.store import Store
 from vault.store.database import StoreDamaged
@@ -148,7 +138,10 @@ def test_a_note_that_says_too_little_is_none(name: str, holds: str, ends: str, w
 def test_each_note_is_written_by_its_writers_alone() -> None:
     """APP-14: a stranger finds who writes what lies in a store, and nobody else does."""
     by_name = {
-        name: note for home in (own, people, folders, places) for name, note in vars(home).items() if note in NOTES
+        name: note
+        for home in (own, people, rules, folders, revisions, places)
+        for name, note in vars(home).items()
+        if note in NOTES
     }
     writes = re.compile(r"\b(?:set_note|drop_note|_set)\((?:vault, )?([A-Z][A-Z_]+)\b")
     texts = dict(_sources())
@@ -211,7 +204,7 @@ def test_a_note_that_rotted_is_answered_and_a_repair_leaves_what_can_be_read(not
                     store.note(note, "main")
             else:
                 assert store.note(note, "main") == note.rest(rotten)
-            if note in {folders.PERMITS, folders.LEFT_BEHIND} or note.rotten is Rotten.TOLD_AGAIN:
+            if note in {rules.PERMITS, folders.LEFT_BEHIND} or note.rotten is Rotten.TOLD_AGAIN:
                 continue  # `vault.fsck.rules` and `identity` settle these
             named = {thing.name for thing in unreadable_notes(store)}
             assert named == ({key} if note.rotten is Rotten.REFUSED else set())

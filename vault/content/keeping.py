@@ -18,7 +18,7 @@ from vault.desks.chunks import MissingObject, check_here
 from vault.desks.paths import is_at_or_below, join, split_path
 from vault.desks.tree import Entry, lookup, read_directory, walk
 from vault.errors import CallerError
-from vault.notes.folders import KEEPING, MOST_RULES
+from vault.notes.rules import KEEPING, MOST_RULES
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors
 from vault.revisions.history import ReleaseInfo, commit_info, line_head, releases

@@ -12,7 +12,7 @@ from vault.commands import as_typed
 from vault.desk_folders import MAIN
 from vault.errors import CallerError
 from vault.folder.checked_out import checkout_of, contained
-from vault.notes.folders import CROSSED, DOUBLED, PARTED
+from vault.notes.revisions import CROSSED, DOUBLED, PARTED
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor, newest, tree_is_here
 from vault.revisions.history import Head, ReleaseInfo, line_head, revisions

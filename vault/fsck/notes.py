@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from vault.fsck.report import BadThing
-from vault.notes.folders import LEFT_BEHIND, PERMITS
+from vault.notes.folders import LEFT_BEHIND
 from vault.notes.note import BadNote, Note, Rotten
 from vault.notes.registry import note_of
+from vault.notes.rules import PERMITS
 from vault.store import Store
 
 __all__ = ["settle_notes", "unreadable_notes"]

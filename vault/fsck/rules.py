@@ -12,8 +12,9 @@ from vault.desk_folders import desks
 from vault.folder.desk_moves import left_behind, tell_left_behind_again
 from vault.fsck.report import BadThing
 from vault.kept_rows import RulesDamaged
-from vault.notes.folders import LEFT_BEHIND, PERMITS
+from vault.notes.folders import LEFT_BEHIND
 from vault.notes.note import Note
+from vault.notes.rules import PERMITS
 from vault.permits import permits, shut
 from vault.vault import Vault
 

@@ -3,6 +3,7 @@
 | module | holds |
 |---|---|
 | `note`, `forms` | what a note is, and how its text is read and written |
-| `own`, `people`, `folders`, `places` | notes of the vault, of who belongs, of desks, of places and visits |
+| `own`, `people`, `places` | notes of the vault, of who belongs, of places and visits |
+| `rules`, `folders`, `revisions` | notes of desks: rules that a person set, their folders, kept states and lines |
 | `registry` | all of them, and whose a row of the store is |
 """

@@ -5,87 +5,28 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from vault.desks.paths import split_path
-from vault.notes.forms import a_count, a_hash, a_number, flag, json_of, rows, string, verifier, words
+from vault.notes.forms import a_count, a_hash, json_of, rows, string
 from vault.notes.note import Form, Note, Rotten
 from vault.records import RecordHash
 
 __all__ = [
     "AROUND",
-    "CROSSED",
-    "DOUBLED",
     "FORMER",
     "FORMER_BEFORE",
-    "KEEPING",
-    "KEPT_STATES",
     "LEFT_AS_SAVED",
     "LEFT_BEHIND",
     "LOOKED",
     "LOOKED_UNTIL",
-    "MOST_KEPT",
     "MOST_PARTS",
-    "MOST_RULES",
-    "PARTED",
     "PARTS",
-    "PATH_UNDER_WAY",
-    "PERMITS",
     "TOTALS",
     "DeskAround",
-    "KeptState",
-    "KeptStates",
     "Part",
-    "PathUnderWay",
     "Totals",
 ]
 
-MOST_KEPT = 32
-"""States of one desk that are kept under a name."""
 MOST_PARTS = 64  # of one desk; of those before it is only asked more than need be
-MOST_RULES = 1_000  # of one desk, of one kind
 _LEFT_MOST = 100_000  # more than a folder ever has
-
-
-# Rules that a person set
-
-
-def _permit(path: object, act: object, is_white: object, nodes: list[object]) -> tuple[str, str, bool, tuple[str, ...]]:
-    if not isinstance(is_white, bool):
-        raise TypeError(is_white)
-    # A verifier that is none would leave out nobody.
-    return string(path), string(act), is_white, tuple(verifier(string(node)) for node in nodes)
-
-
-PERMITS: Final = Note(
-    "permits",
-    rows(
-        "path, `read` or `write`, whether only those listed may (else all but those), and the verifiers, sorted; sorted"
-        " by path and act",
-        _permit,
-        list,
-        MOST_RULES,
-    ),
-    f"Who may write and read where, at most {MOST_RULES} rules.",
-    "Emptied with the last rule.",
-    ("vault.permits",),
-    of="desk",
-    rotten=Rotten.REFUSED,
-)
-
-
-def _keep(path: object, newest: object) -> tuple[str, int | None]:
-    split_path(string(path))
-    if newest is not None and (type(newest) is not int or not 1 <= newest < 2**31):
-        raise ValueError(newest)
-    return string(path), newest
-
-
-KEEPING: Final = Note(
-    "keeping",
-    rows("path and number, or null for all; sorted by path", _keep, list, MOST_RULES),
-    f"How many of each person's newest releases keep their files where, at most {MOST_RULES} rules.",
-    "Emptied with the last rule.",
-    ("vault.content.keeping",),
-    of="desk",
-)
 
 
 # What a folder holds, and where that came from
@@ -286,135 +227,5 @@ LEFT_AS_SAVED: Final = Note(
     " counts while the row in `unfinished` goes to that tree.",
     "Dropped once more is to be written, or nothing.",
     ("vault.folder.meanwhile",),
-    of="desk",
-)
-
-
-# States that an act wrote over
-
-
-class KeptState(NamedTuple):
-    """What a folder held when an act wrote over it, and no revision has.
-
-    Args:
-        number: counted for the desk, and given once.
-        tree: what it stood on, with what was written over in it.
-    """
-
-    number: int
-    tree: RecordHash
-
-    @property
-    def label(self) -> str:
-        """What it is named in an address, where a revision has its number or label."""
-        return f"kept-{self.number}"
-
-
-class KeptStates(NamedTuple):
-    """The states of a desk that are kept.
-
-    Args:
-        last: the number last given.
-        states: the oldest first.
-    """
-
-    last: int
-    states: tuple[KeptState, ...]
-
-
-def _kept_state(number: object, tree: object) -> KeptState:
-    if type(number) is not int or number < 1:
-        raise ValueError(number)
-    return KeptState(number, RecordHash.parse(string(tree)))
-
-
-def _kept_states(found: Any) -> KeptStates:
-    last, kept = found
-    states = tuple(_kept_state(*one) for one in kept)
-    if type(last) is not int or len(states) > MOST_KEPT or any(one.number > last for one in states):
-        raise ValueError(found)
-    return KeptStates(last, states)
-
-
-KEPT_STATES: Final = Note(
-    "kept states",
-    json_of(
-        "a list of the number last given, and a list of number and tree of each, the oldest first",
-        KeptStates(0, ()),
-        _kept_states,
-        lambda kept: [kept.last, [[one.number, one.tree.text] for one in kept.states]],
-    ),
-    f"States that an act wrote over and no revision has, at most {MOST_KEPT}: each has a name, and stays for it.",
-    "The oldest go for newer ones, and with a prune.",
-    ("vault.revisions.kept_states",),
-    of="desk",
-    names_content=False,
-)
-
-
-class PathUnderWay(NamedTuple):
-    """A checkout of a path that has begun to write its files.
-
-    Args:
-        last: the number of the last entry of the audit trail before it.
-        words: what tells the same command again.
-        found: the tree of the state that it keeps; None where the path was as the folder stands on it.
-    """
-
-    last: int
-    words: tuple[str, ...]
-    found: RecordHash | None
-
-
-def _path_under_way(found: Any) -> PathUnderWay:
-    last, *words, tree = found
-    if type(last) is not int:
-        raise ValueError(found)
-    return PathUnderWay(last, tuple(map(string, words)), RecordHash.parse(string(tree)) if tree else None)
-
-
-_PATH_UNDER_WAY: Form[PathUnderWay | None] = json_of(
-    "a list of the last number of the audit trail, what tells the same command again, and the tree of the state that it"
-    " keeps, or an empty text",
-    None,
-    _path_under_way,
-    lambda one: [one.last, *one.words, one.found.text if one.found else ""] if one else None,
-)
-PATH_UNDER_WAY: Final = Note(
-    "path under way",
-    _PATH_UNDER_WAY,
-    "A checkout of a path that has begun to write: the same one goes on there.",
-    "Dropped once all is written.",
-    ("lazy.folder.keeping",),
-    of="desk",
-)
-
-
-# Lines that do not contain all of themselves
-
-PARTED: Final = Note(
-    "parted",
-    words("verifiers, sorted", verifier),
-    "The nodes of which a later release came that does not contain the one before; an update takes all of theirs, not"
-    " the last alone.",
-    "Never.",
-    ("vault.folder.apart",),
-    of="desk",
-)
-DOUBLED: Final = Note(
-    "doubled",
-    a_number(),
-    "The first number of my line that two revisions have, or whose revision the next one does not contain, as after a"
-    " backup was restored.",
-    "Dropped once a folder that contains all of them is committed or released.",
-    ("vault.folder.apart",),
-    of="desk",
-)
-CROSSED: Final = Note(
-    "crossed",
-    flag("1"),
-    "Given from then until the release: meanwhile numbers do not tell which of my revisions contain which.",
-    "Emptied by that release.",
-    ("vault.folder.apart",),
     of="desk",
 )

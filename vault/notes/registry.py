@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from vault.notes import folders, own, people, places
+from vault.notes import folders, own, people, places, revisions, rules
 from vault.notes.note import Note
 
 __all__ = ["NOTES", "note_of"]
 
 NOTES: Final[tuple[Note[Any], ...]] = tuple(
-    value for module in (own, people, folders, places) for value in vars(module).values() if isinstance(value, Note)
+    value
+    for module in (own, people, rules, folders, revisions, places)
+    for value in vars(module).values()
+    if isinstance(value, Note)
 )
 """Every note, in the order of the modules."""
 

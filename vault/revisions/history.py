@@ -14,8 +14,8 @@ from vault.desk_folders import MAIN
 from vault.desks.diff import Change, diff_trees
 from vault.errors import DataError, LaceError
 from vault.names import Version
-from vault.notes.folders import CROSSED
 from vault.notes.own import NODE
+from vault.notes.revisions import CROSSED
 from vault.profile import Commit
 from vault.records import RecordHash, Seal
 from vault.revisions.graph import ancestors, is_ancestor, json_array, json_texts, merge_bases, nearest_below

@@ -7,7 +7,7 @@ of, are named no more, and what they alone hold goes with a prune.
 
 from __future__ import annotations
 
-from vault.notes.folders import KEPT_STATES, MOST_KEPT, KeptState, KeptStates
+from vault.notes.revisions import KEPT_STATES, MOST_KEPT, KeptState, KeptStates
 from vault.records import RecordHash
 from vault.revisions.labels import labels
 from vault.store import Store
