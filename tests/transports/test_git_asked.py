@@ -15,10 +15,10 @@ from tests.transports.git_hosts import bare_repository, daemon, git
 from tests.transports.git_places import NODE, damage, got, noise
 from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import PlaceUnreachable, UnreadableFile
-from transports.git import again, command, tree
-from transports.git.ground import Ground
+from transports.git import command, repush, tree
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
+from transports.git.writable import WritablePlace
 
 
 def count_asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -210,5 +210,5 @@ def test_pieces_are_looked_for_beyond_the_first_that_a_host_lost() -> None:
         store_commit=lambda _: "commit",
     )
     place = SimpleNamespace(private=private, pieces=SimpleNamespace(bring=bring))
-    (came,) = again._brought(cast(Ground, place), pieces).values()
+    (came,) = repush._brought(cast(WritablePlace, place), pieces).values()
     assert came.pieces == tuple(pieces[12:])

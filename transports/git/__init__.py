@@ -3,7 +3,7 @@
 | module | holds |
 |---|---|
 | `place`, `view`, `mending` | a place, its branches as they stood when it was asked, reading its mailboxes |
-| `writer`, `ground`, `compaction` | writing my mailbox, what that needs of the place, and beginning its history anew |
+| `writer`, `writable`, `compaction` | writing my mailbox, its port to the place, and beginning its history anew |
 | `draft` | what my mailbox is to be, while it is written |
 | `withdrawal` | taking it away where the host deletes no branch, and what stays readable there |
 | `tree`, `branches`, `pieces` | a mailbox as a tree, whose mailbox a branch is, files in pieces |
@@ -12,7 +12,7 @@
 | `homes` | which private repository is that of which address of a place |
 | `upkeep`, `notes` | what is cleared away in it, and what is remembered beside git's own files |
 | `tips` | fetching the tips that changed |
-| `again`, `backup` | pushing once more what a host lost, and what is kept here until the host has it |
+| `repush`, `backup` | pushing once more what a host lost, and what is kept here until the host has it |
 | `losses`, `setback` | what readers say a host lost, and whether a branch that moved holds what a copy wrote |
 | `command`, `pace` | running git, and when a talk is given up |
 | `complaints`, `refusals` | what git's complaints mean, and what a host means by not taking a push |

@@ -19,7 +19,7 @@ from transports.git.tree import MailboxTree, store_mailbox
 from vault.errors import DataError
 
 if TYPE_CHECKING:
-    from transports.git.ground import Ground
+    from transports.git.writable import WritablePlace
 
 __all__ = ["COMMITS", "compact", "is_due", "is_remembered", "joined", "next_generation", "replaced"]
 
@@ -36,7 +36,7 @@ def is_due(box: MailboxTree) -> bool:
     return box.commits >= COMMITS or len(box.carried() - alive) >= max(_DEAD, len(alive))
 
 
-def compact(place: Ground, name: str, box: MailboxTree, push: Callable[[list[str]], None]) -> tuple[str, str]:
+def compact(place: WritablePlace, name: str, box: MailboxTree, push: Callable[[list[str]], None]) -> tuple[str, str]:
     """Replace a ref by one commit over the live pieces; return the ref's name and its commit.
 
     Args:
@@ -84,7 +84,7 @@ def _is_worth_keeping(pieces: Sequence[str], alive: set[str]) -> bool:
     return living >= _MANY and living * 2 >= len(pieces)
 
 
-def replaced(place: Ground, name: str, commit: str, tip: str, *, asks_first: bool = False) -> str:
+def replaced(place: WritablePlace, name: str, commit: str, tip: str, *, asks_first: bool = False) -> str:
     """Bring a ref from a tip to a commit, or begin the next one where the host refuses; return its name."""
     private = place.private
     try:

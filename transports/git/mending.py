@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from transports.errors import WRITE_REFUSALS, PlaceNotWritable, UnreadableFile
-from transports.git.again import bring_over, finish, push_again
 from transports.git.backup import SetAside
 from transports.git.complaints import way_out
 from transports.git.pace import SentTooMuch
 from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
+from transports.git.repush import bring_over, finish, push_again
 from transports.git.setback import follows
 from transports.git.talks import Unfetched
 from transports.git.tree import Front, MailboxTree, load_front, load_mailbox

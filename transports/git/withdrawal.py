@@ -10,12 +10,12 @@ from transports.git.tree import MailboxTree, store_mailbox
 from vault.errors import DataError, PlaceError
 
 if TYPE_CHECKING:
-    from transports.git.ground import Ground
+    from transports.git.writable import WritablePlace
 
 __all__ = ["is_empty", "taken_away", "tell_readable"]
 
 
-def taken_away(place: Ground, name: str) -> str | None:
+def taken_away(place: WritablePlace, name: str) -> str | None:
     """Take one branch of a mailbox away, or what it shows where the host deletes none; return the commit left there.
 
     Args:
@@ -35,7 +35,7 @@ def taken_away(place: Ground, name: str) -> str | None:
     return None
 
 
-def _emptied(place: Ground, name: str, tip: str) -> str:
+def _emptied(place: WritablePlace, name: str, tip: str) -> str:
     """Put an empty mailbox in the place of one, and nothing behind it where the host lets it; return its commit."""
     former = _shown(place, name)
     box = MailboxTree(commits=1)
@@ -53,7 +53,7 @@ def _emptied(place: Ground, name: str, tip: str) -> str:
     return commit
 
 
-def tell_readable(place: Ground, name: str) -> None:
+def tell_readable(place: WritablePlace, name: str) -> None:
     """Warn, at once, of all branches of a mailbox that show something or stand on what they showed (CYB-17).
 
     One that does not come counts as such.
@@ -71,7 +71,7 @@ def is_empty(box: MailboxTree) -> bool:
     return not (box.head or box.request or box.beacon or box.files or box.data)
 
 
-def _shown(place: Ground, name: str) -> MailboxTree | None:
+def _shown(place: WritablePlace, name: str) -> MailboxTree | None:
     """Return the mailbox that a branch shows, of any generation; None where it does not come, or is damaged."""
     with suppress(DataError, PlaceError):
         if not place.private.has(place.tip(name) or ""):

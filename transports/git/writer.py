@@ -31,7 +31,7 @@ from vault.records.model import Seal
 from vault.records.parse import parse_record
 
 if TYPE_CHECKING:
-    from transports.git.ground import Ground
+    from transports.git.writable import WritablePlace
 
 __all__ = ["GitWriter"]
 
@@ -49,7 +49,7 @@ class GitWriter:
         node: whose mailbox it is.
     """
 
-    def __init__(self, place: Ground, group: str, node: Verifier) -> None:
+    def __init__(self, place: WritablePlace, group: str, node: Verifier) -> None:
         self._place = place
         self._private = place.private
         self._group = group

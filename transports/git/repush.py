@@ -26,7 +26,7 @@ from transports.git.tree import Filed, MailboxTree, Stored, data_list, load_mail
 from vault.errors import DataError, PlaceError
 
 if TYPE_CHECKING:
-    from transports.git.ground import Ground
+    from transports.git.writable import WritablePlace
 
 __all__ = ["bring_over", "finish", "push_again"]
 
@@ -39,7 +39,7 @@ _TURNS = 2  # as it is, and otherwise
 _TRIED = 8  # pieces of one commit, at most, that are asked for in vain before the others are given up
 
 
-def push_again(place: Ground, name: str, tip: str, box: MailboxTree) -> None:
+def push_again(place: WritablePlace, name: str, tip: str, box: MailboxTree) -> None:
     """Bring the own mailbox to a host that lost a small part of it, as it lies here.
 
     Args:
@@ -86,7 +86,7 @@ def _ways(private: PrivateRepository, tip: str, box: MailboxTree) -> list[tuple[
     return ways
 
 
-def _put(place: Ground, name: str, tip: str, commit: str, box: MailboxTree) -> str:
+def _put(place: WritablePlace, name: str, tip: str, commit: str, box: MailboxTree) -> str:
     """Bring the branch to a commit, or begin the next one where the host refuses; return its name."""
     try:
         place.private.push_beside(commit, name, tip, expected=tip)
@@ -134,7 +134,7 @@ def _otherwise(private: PrivateRepository, box: MailboxTree) -> MailboxTree:
 # Where the commit of the tip is gone
 
 
-def _unbind(place: Ground, name: str, tip: str, box: MailboxTree, why: PlaceDamaged) -> None:
+def _unbind(place: WritablePlace, name: str, tip: str, box: MailboxTree, why: PlaceDamaged) -> None:
     """Delete a branch whose commit the host lost, once all is kept that the new one needs.
 
     Raises:
@@ -159,7 +159,7 @@ def _unbind(place: Ground, name: str, tip: str, box: MailboxTree, why: PlaceDama
     place.gone(name)
 
 
-def _with_what_is_there(place: Ground, box: MailboxTree, there: Collection[str]) -> MailboxTree:
+def _with_what_is_there(place: WritablePlace, box: MailboxTree, there: Collection[str]) -> MailboxTree:
     """Return a mailbox of what the host holds still; pieces whose commit is gone come here, as far as they do."""
     data = {oid: filed for oid, filed in box.data.items() if oid in there}
     sure = {piece for filed in data.values() for piece in filed.pieces}
@@ -171,7 +171,7 @@ def _with_what_is_there(place: Ground, box: MailboxTree, there: Collection[str])
     return replace(box, data=data, files=files)
 
 
-def _brought(place: Ground, pieces: Sequence[str]) -> dict[str, Filed]:
+def _brought(place: WritablePlace, pieces: Sequence[str]) -> dict[str, Filed]:
     """Bring pieces here, each by itself; return a commit with those that came, if any did.
 
     The first that are asked for lie all over it: where none of them is there, all went with their commit.
@@ -195,7 +195,7 @@ def _brought(place: Ground, pieces: Sequence[str]) -> dict[str, Filed]:
     return {private.store_commit(tree): data_list(private, came)}
 
 
-def finish(place: Ground, name: str) -> None:
+def finish(place: WritablePlace, name: str) -> None:
     """Bring back a mailbox of my own whose branch is gone: deleted to be pushed again, or by somebody else.
 
     Args:
@@ -218,7 +218,7 @@ def finish(place: Ground, name: str) -> None:
     backup.drop(private, name)
 
 
-def _bring_back_mine(place: Ground, name: str) -> None:
+def _bring_back_mine(place: WritablePlace, name: str) -> None:
     """Bring back a mailbox of my own that somebody else deleted, set back or wrote over, as it stood last.
 
     Its history may not be. Behind where it stood may lie what was let go here.
@@ -241,7 +241,7 @@ def _bring_back_mine(place: Ground, name: str) -> None:
             place.warn(_set_back(place))
 
 
-def bring_over(place: Ground, name: str, tip: str) -> bool:
+def bring_over(place: WritablePlace, name: str, tip: str) -> bool:
     """Put a mailbox of my own, as it stood last, in the place of a tip that git does not take; tell whether it was.
 
     Raises:
@@ -264,7 +264,7 @@ def _behind(private: PrivateRepository, box: MailboxTree) -> list[str]:
     return sorted(oid for oid, filed in box.data.items() if _is_known(private, oid, filed))
 
 
-def _set_back(place: Ground) -> BranchSetBack:
+def _set_back(place: WritablePlace) -> BranchSetBack:
     return BranchSetBack(
         f"Your branch at {place.describe()} did not hold what was left there: it was set back or written over, or the"
         " host lost a part of it."
@@ -293,7 +293,9 @@ def _is_known(private: PrivateRepository, oid: str, filed: Filed) -> bool:
     return private.has(oid)
 
 
-def _bring_back(place: Ground, name: str, commit: str | None, goal: MailboxTree, *, is_newer: bool = False) -> None:
+def _bring_back(
+    place: WritablePlace, name: str, commit: str | None, goal: MailboxTree, *, is_newer: bool = False
+) -> None:
     """Push a mailbox at once, or by parts where the host or this disk lacks some.
 
     Args:
@@ -314,7 +316,7 @@ def _bring_back(place: Ground, name: str, commit: str | None, goal: MailboxTree,
     _join(place, _readable(place, name), goal, asks=commit is None, is_newer=is_newer)
 
 
-def _readable(place: Ground, name: str) -> str:
+def _readable(place: WritablePlace, name: str) -> str:
     """See to it that what a branch holds is here: of what git finds fault with, an empty mailbox takes the place.
 
     Return the name of the branch, which is the next one where the host lets none be replaced.
@@ -337,7 +339,7 @@ def _readable(place: Ground, name: str) -> str:
     return name
 
 
-def _join(place: Ground, name: str, goal: MailboxTree, *, asks: bool, is_newer: bool) -> None:
+def _join(place: WritablePlace, name: str, goal: MailboxTree, *, asks: bool, is_newer: bool) -> None:
     """Bring a mailbox to a branch commit by commit; what is left of one that is damaged is fetched and pushed."""
     private = place.private
     there = private.commits_there([oid for oid in goal.data if private.has(oid)]) or ()
@@ -357,7 +359,7 @@ def _join(place: Ground, name: str, goal: MailboxTree, *, asks: bool, is_newer: 
         _grow(place, name, {}, goal, is_last=True, gives_head=is_newer or is_headless)
 
 
-def _there(place: Ground, name: str) -> MailboxTree:
+def _there(place: WritablePlace, name: str) -> MailboxTree:
     """Return the mailbox that a branch holds; an empty one where it holds none."""
     with suppress(DataError):
         return place.private_box(name) if place.tip(name) is not None else MailboxTree()
@@ -370,7 +372,7 @@ def _alive_of(filed: Filed, goal: MailboxTree) -> list[str]:
 
 
 def _grow(
-    place: Ground,
+    place: WritablePlace,
     name: str,
     more: dict[str, Filed],
     goal: MailboxTree,

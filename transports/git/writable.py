@@ -1,6 +1,6 @@
-"""What writing into a git place needs of the place (decision 7a): what was fetched, where branches stand, what is lost.
+"""A git place as those know it who write there (decision 7a): what was fetched, where branches stand, what is lost.
 
-`transports.git.place.GitPlace` is it. Who writes knows this alone, so that the place can know its writers.
+`transports.git.place.GitPlace` is one. Who writes knows this alone, so that the place can know its writers.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from vault.errors import LaceError
     from vault.records.hashes import Verifier
 
-__all__ = ["Ground"]
+__all__ = ["WritablePlace"]
 
 
-class Ground(Protocol):
-    """A git place, as its writers know it. Names of branches are those below lace/."""
+class WritablePlace(Protocol):
+    """A git place, as its writers know it: its port for them. Names of branches are those below lace/."""
 
     private: PrivateRepository
     pieces: PieceSource
