@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from vault.desk_folders import within
-from vault.desks.absent import load_absent, why_not_here
+from vault.desks.absent_paths import load_absent, why_not_here
 from vault.desks.causes import Cause
 from vault.desks.plan import Skip
 from vault.desks.tree import Entry, lookup

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.people import Person
-from vault.desks import absent
-from vault.desks.absent import TooManyAbsent
+from vault.desks import absent_paths
+from vault.desks.absent_paths import TooManyAbsent
 
 _NAME = 200  # bytes of a name; with the way to it each path has some KiB
 
@@ -52,7 +52,7 @@ def test_a_move_is_refused_that_cannot_be_remembered(
     """CLAY-3, APP-12: it stays mapped as it was, and nothing is taken for deleted."""
     alice, _ = pair
     alice.write("n/a", "1\n")
-    monkeypatch.setattr(absent, "_MAX_BYTES", 20)
+    monkeypatch.setattr(absent_paths, "_MAX_BYTES", 20)
     error = _moved(alice, expect=TooManyAbsent.exit_code)["error"]
     assert isinstance(error, dict)
     assert error["code"] == TooManyAbsent.code

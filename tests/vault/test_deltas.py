@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.vault.vaults import found
 from vault.desks.cutting import ContentWriter, add_content
+from vault.desks.delta_bases import DeltaHints, OldPages
 from vault.desks.memory import MemoryObjects
-from vault.desks.near import Near, OldPages
 from vault.desks.pages import Entry, parse_page
 from vault.desks.tree import build_directory
 from vault.errors import DataError
@@ -166,7 +166,7 @@ def test_hints_change_no_record(cuts: list[tuple[int, int, bytes]], source_is_em
     writer = ContentWriter(_GROUP, plain)
     writer.add(content)
     first = writer.finish()
-    near = Near(hinted, MemoryObjects() if source_is_empty else old, before)
+    near = DeltaHints(hinted, MemoryObjects() if source_is_empty else old, before)
     writer = ContentWriter(_GROUP, near)
     writer.add(content)
     assert writer.finish() == first

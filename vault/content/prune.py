@@ -20,7 +20,7 @@ from vault.content.copies import laid_down, note_laid_down, want_copies
 from vault.content.keeping import Letting, letting
 from vault.content.reached import note_reached, note_unreached, start_notes
 from vault.desk_folders import desks
-from vault.desks.absent import ABSENT
+from vault.desks.absent_paths import ABSENT
 from vault.errors import EnvironmentFault
 from vault.folder.unfinished import finish_checkouts
 from vault.lock import LOCK_SECONDS

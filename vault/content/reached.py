@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import Final
 
-from vault.desks.absent import ABSENT
+from vault.desks.absent_paths import ABSENT
 from vault.errors import DataError
 from vault.notes.registry import note_of
 from vault.profile import DATA_APP, TREE_APP

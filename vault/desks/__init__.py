@@ -3,8 +3,10 @@
 | module | holds |
 |---|---|
 | `tree`, `pages`, `paths`, `content` | a directory as records: its pages, the names in it, small contents |
-| `cutting`, `chunks`, `near`, `sums` | large contents in parts, what new bytes are like, the sum of a directory |
-| `worktree`, `choosing`, `modes`, `ignore`, `held`, `absent`, `untold`, `taker` | from the folder to a tree |
+| `cutting`, `chunks`, `sums` | large contents in parts, and the sum of a directory |
+| `delta_bases` | which older bytes new ones are like |
+| `worktree`, `choosing`, `modes`, `untold`, `taker` | from the folder to a tree |
+| `ignore`, `former_ignore`, `absent_paths` | what stays out, by rules now and before; what this disk cannot carry |
 | `glance`, `scancache`, `arrived`, `basetree` | what a scan need not read again |
 | `plan`, `checkout`, `writing`, `filling`, `temporary` | from a tree to the folder: what differs, each file whole |
 | `folder`, `cursor` | the folder on disk, in which no link leads outside: its files, and walking through it |

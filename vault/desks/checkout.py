@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from vault.desks.absent import add_absent
+from vault.desks.absent_paths import add_absent
 from vault.desks.arrived import Arrived, Context
 from vault.desks.cursor import DirectoryCursor
 from vault.desks.filling import Filling, Telling

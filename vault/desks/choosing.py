@@ -19,7 +19,7 @@ from vault.desks.basetree import BaseDirectory
 from vault.desks.causes import Cause
 from vault.desks.diff import Change
 from vault.desks.folder import FileChanging, read_file, signature
-from vault.desks.held import Held
+from vault.desks.former_ignore import Held
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore, is_text
 from vault.desks.paths import (
     DOT_VAULT,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from vault.desks.near import OldPages
+from vault.desks.delta_bases import OldPages
 from vault.desks.paths import split_path
 from vault.desks.ports import Sink, Source
 from vault.desks.tree import Entry, build_directory, lookup, read_directory

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from vault.desks.absent import why_not_here
+from vault.desks.absent_paths import why_not_here
 from vault.desks.causes import Cause
 from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.content import MAX_DIRECT_BYTES

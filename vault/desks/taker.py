@@ -12,9 +12,9 @@ from vault.desks.basetree import BaseDirectory
 from vault.desks.choosing import Chosen
 from vault.desks.content import MAX_DIRECT_BYTES, MAX_SMALL_BYTES, data_plex
 from vault.desks.cutting import MAX_FILE_BYTES, ContentWriter
+from vault.desks.delta_bases import DeltaHints
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.folder import FileTooLarge, Signature, read_file, read_link, signature, stream_file
-from vault.desks.near import Near
 from vault.desks.paths import join, link_problem
 from vault.desks.ports import Sink, Source, takes_contents, takes_hints
 from vault.desks.scancache import Seen
@@ -115,7 +115,7 @@ class Taker:
         # A new version of a large file mostly adds little: what it surely adds is what it grew by.
         self.room(size - (old.size if old is not None and old.kind == "f" else 0))
         if takes_hints(sink) and old is not None and old.kind == "f" and old.size > MAX_DIRECT_BYTES:
-            sink = near = Near(sink, self._source, old.hash)
+            sink = near = DeltaHints(sink, self._source, old.hash)
         writer = ContentWriter(self._group, sink)
         # To sum while reading pays only where a release is likely: much of a first commit is perhaps never released.
         summing = Summing() if self.sums is not None and (old is not None or self.sums.is_releasing) else None

@@ -35,7 +35,7 @@ from vault.desks.ports import Sink, Source, takes_hints
 from vault.records import RecordHash
 
 if TYPE_CHECKING:
-    from vault.desks.near import Like
+    from vault.desks.delta_bases import Like
 
 __all__ = [
     "MAX_TREE_ENTRIES",

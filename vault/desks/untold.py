@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from vault.desks.absent import cannot_be_here
+from vault.desks.absent_paths import cannot_be_here
 from vault.desks.choosing import Names, Problem
 from vault.desks.diff import Change
 from vault.desks.paths import BadPath

@@ -19,16 +19,16 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from vault.desks import scancache
-from vault.desks.absent import load_absent
+from vault.desks.absent_paths import load_absent
 from vault.desks.basetree import BaseDirectory, tee
 from vault.desks.choosing import Chosen, Names, Problem, is_unchanged, rules_of
+from vault.desks.delta_bases import OldPages
 from vault.desks.diff import Change, diff_trees
 from vault.desks.folder import DIRECTORY_FLAGS, FileChanging, open_root
+from vault.desks.former_ignore import Held
 from vault.desks.glance import LOOKS, Look, encode_look, survey
-from vault.desks.held import Held
 from vault.desks.memory import MemoryObjects
 from vault.desks.modes import Modes
-from vault.desks.near import OldPages
 from vault.desks.paths import DOT_VAULT, MAX_DEPTH, VAULT_FILES, join
 from vault.desks.ports import DirCache, Progress, Sink, Source, takes_hints
 from vault.desks.scancache import Seen, SeenDirectory

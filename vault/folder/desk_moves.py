@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault.audit.entries import AuditEntry, read_audit
 from vault.audit.trail import entries_of
-from vault.desks.absent import add_absent
+from vault.desks.absent_paths import add_absent
 from vault.desks.tree import lookup, walk
 from vault.errors import DataError
 from vault.folder.dir_cache import StoredDirCache

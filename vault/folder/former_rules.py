@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from vault.desks.held import Former, Held, still_hold
+from vault.desks.former_ignore import Former, Held, still_hold
 from vault.desks.paths import DOT_VAULT, BadPath, name_problem
 from vault.desks.tree import lookup
 from vault.errors import CallerError

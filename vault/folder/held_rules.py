@@ -1,6 +1,6 @@
 """The former `.laceignore` of a desk, kept where a checkout took its rules away, or where a folder became a desk.
 
-See `vault.desks.held` (CLAY-71, CLAY-3).
+See `vault.desks.former_ignore` (CLAY-71, CLAY-3).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from vault.desks.causes import Cause
-from vault.desks.held import Former, Held, still_hold
+from vault.desks.former_ignore import Former, Held, still_hold
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES
 from vault.desks.paths import is_at_or_below
 from vault.errors import CallerError

@@ -17,7 +17,7 @@ from vault.folder.held_rules import held_by
 from vault.space import require_room
 
 if TYPE_CHECKING:
-    from vault.desks.held import Held
+    from vault.desks.former_ignore import Held
     from vault.folder.dir_cache import StoredDirCache
     from vault.records import RecordHash
     from vault.vault import Vault

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from vault.commands import as_option, as_typed
 from vault.desk_folders import MAIN, mapped_folder, within
-from vault.desks.absent import load_absent
+from vault.desks.absent_paths import load_absent
 from vault.desks.paths import is_at_or_below
 from vault.desks.tree import walk
 from vault.errors import CallerError

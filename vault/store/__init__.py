@@ -5,7 +5,7 @@
 | `store`, `reads`, `database`, `schema` | the store, how it is read, its one connection, its tables |
 | `intake`, `contents`, `facts` | records on their way in, small contents among them, and the facts of each |
 | `views`, `belonging`, `showing` | what follows from records: who belongs, what shows |
-| `sharing`, `older`, `holes` | what is shared, what a page had before, what is missing |
+| `sharing`, `previous_pages`, `holes` | what is shared, what a page listed before, what is missing |
 | `batch_reads`, `cache`, `fresh`, `sums` | reading many at once, and what need not be asked or proven again |
 | `packs`, `packread`, `packio`, `packleft`, `repack` | large content: written, read, given back, thinned out |
 | `packcheck`, `packfind`, `packmend` | what `fsck` asks of large content, and puts right |

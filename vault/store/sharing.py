@@ -20,8 +20,8 @@ from vault.records import RecordHash
 from vault.store.database import StoreDamaged, insert_many, select_in
 from vault.store.holes import HoleTable, Want
 from vault.store.numbers import beyond
-from vault.store.older import OlderPages
 from vault.store.packread import PackDamaged
+from vault.store.previous_pages import PreviousPages
 
 if TYPE_CHECKING:
     from vault.profile import ProfileValue
@@ -99,7 +99,7 @@ class Sharing:
         self._done: dict[int, bool] = {}  # what was at hand and is shared by now, and whether with its content
         self._before: dict[RecordHash, Found] = {}  # the line that is being followed, read ahead
         self._narrow = 0  # consecutive levels of one or two records, as in a long chain
-        self._older = OlderPages(db)
+        self._previous = PreviousPages(db)
 
     def is_whole(self) -> bool:
         """Tell whether nothing that is shared is missing here."""
@@ -244,7 +244,7 @@ class Sharing:
         following: dict[Want, None] = {}
         commits: list[int] = []  # whose trees follow
         pages = {record: found for record, found in present.items() if found[0] not in have_content}
-        anew = self._older.listed(_bodies_of_pages(pages))
+        anew = self._previous.listed(_bodies_of_pages(pages))
         queue = [(record, content, present.get(record) or before.get(record)) for record, content in wants]
         for record, content, found in queue:  # grows by what is at hand: a long chain is one level and not thousands
             if found is None:
@@ -275,7 +275,7 @@ class Sharing:
                 else:
                     following[child] = None
         self._expose(fresh)
-        self._older.expect(commits)
+        self._previous.expect(commits)
         return list(following), bool(fresh)
 
     def _expose(self, fresh: Mapping[int, int]) -> None:

@@ -27,8 +27,8 @@ from vault.store.database import StoreDamaged, connect, did_not_fit, faults_name
 from vault.store.fresh import Fresh
 from vault.store.holes import HoleTable
 from vault.store.intake import Intake
-from vault.store.older import tree_before
 from vault.store.packs import PACK_MIN_BYTES, Packs
+from vault.store.previous_pages import tree_before
 from vault.store.reads import Reads
 from vault.store.schema import create_derived
 from vault.store.sums import Leave, Sums

@@ -12,7 +12,7 @@ import pytest
 from tests.vault.desks.support import Desk, model_of, write
 from vault.desks.causes import Cause
 from vault.desks.choosing import Problem
-from vault.desks.held import Former, Held
+from vault.desks.former_ignore import Former, Held
 from vault.desks.ignore import Ignore
 from vault.desks.tree import walk
 from vault.desks.worktree import Scanning, Snapshot

@@ -23,8 +23,8 @@ from vault.fsck.check import check
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.revisions.history import commit_info, line_head
-from vault.store.older import OlderPages
 from vault.store.packread import PackDamaged
+from vault.store.previous_pages import PreviousPages
 from vault.store.sharing import Sharing
 from vault.store.sums import Sums
 from vault.vault import Vault
@@ -245,7 +245,7 @@ def test_a_page_before_counts_only_while_it_is_shared(tmp_path: Path) -> None:
     assert body is not None
     shared = "INSERT INTO shared SELECT p, 1 FROM body WHERE digest = ?"
     for statement, told in (("SELECT ?", [a, b]), (shared, [b]), ("DELETE FROM shared WHERE ? <> ''", [a, b])):
-        older = OlderPages(alice.store.db)
+        older = PreviousPages(alice.store.db)
         older.expect([int(p) for (p,) in alice.store.rows("SELECT p FROM commits")])
         older._note(page, before)
         with alice.store.transaction():
@@ -320,7 +320,7 @@ def test_pages_that_each_stood_before_the_other_are_looked_at_once(tmp_path: Pat
         for page, each in zip((RecordHash("P", bytes([9]) * 32), RecordHash("P", bytes([8]) * 32)), own, strict=True)
     }
     one, other = bodies
-    older = OlderPages(alice.store.db)
+    older = PreviousPages(alice.store.db)
     for page, before in ((one, other), (other, one)):
         older._note(page, before)
     told = older.listed(bodies)

@@ -1,4 +1,4 @@
-"""What stays out of a commit though the rules of the folder no longer say so (CLAY-71).
+"""Former rules of `.laceignore` that hold on: what they kept out of a commit stays out (CLAY-71).
 
 An older state of the folder, or a friend's, may lack a rule that kept a private file here. Whoever changed the rules so
 did not mean that file; so the former rules hold on for what nobody versions, until a person names it or it is gone. So

@@ -1,4 +1,4 @@
-"""What a checkout left out because this disk cannot carry it, so that a scan does not take it for deleted.
+"""Paths that a checkout left out because this disk cannot carry them, so that a scan does not take them for deleted.
 
 The list rests in the scan cache under a key that no directory has. If it is lost, such paths show as deleted
 in the next status; nothing is deleted without a commit.

@@ -1,4 +1,4 @@
-"""Which older bytes new ones are like: the content a file had before, laid beside the one it has now; and its folder's.
+"""Delta bases: older bytes that new ones are like, of the content that a file had before, and of its folder.
 
 Chunks that both versions share are the posts between which they differ; what is new between two posts is like what
 the older version had there. That is only a hint to the store, which may compress one against the other; the records
@@ -23,7 +23,7 @@ from vault.records import Plex, RecordHash
 if TYPE_CHECKING:
     from vault.profile import Manifest
 
-__all__ = ["Like", "Near", "OldPages"]
+__all__ = ["DeltaHints", "Like", "OldPages"]
 
 _AHEAD = 2_048  # old chunks looked through for the next post: 128 MiB or so
 _GAP_BYTES = 512 << 10  # new bytes handed on together; so a base is seldom read for little
@@ -35,7 +35,7 @@ Like: TypeAlias = Callable[[int, str], RecordHash | None]
 """Given a level and a first name, the older page that a new one is like."""
 
 
-class Near:
+class DeltaHints:
     """A sink for the records of one content that replaces an older one.
 
     Args:

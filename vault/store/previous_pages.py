@@ -17,7 +17,7 @@ from vault.records import RecordHash
 from vault.records.hashes import is_record
 from vault.store.database import select_in
 
-__all__ = ["OlderPages", "tree_before"]
+__all__ = ["PreviousPages", "tree_before"]
 
 # Of commits, the trees of the nearest ones before them that are shared with their content, the farthest first.
 _BEFORE = """
@@ -41,7 +41,7 @@ def tree_before(db: sqlite3.Connection, tree: RecordHash) -> RecordHash | None:
     return _trees_before(db, [int(p) for (p,) in found]).get(tree)
 
 
-class OlderPages:
+class PreviousPages:
     """Which page stood before in the place of one that is to come.
 
     Args:
