@@ -22,9 +22,9 @@ from lazy.folder.undo import undo
 from lazy.folder.update import update
 from lazy.folder.updated import Updated
 from lazy.places.adding import PlaceKnown, add_place
-from lazy.places.known import NameTaken, Place, is_encrypted, note_encrypted, place_named, remove_place
 from lazy.places.media import add_command
 from lazy.places.placed import is_missing, worth_knowing
+from lazy.places.registry import NameTaken, Place, is_encrypted, note_encrypted, place_named, remove_place
 from lazy.results import PlaceResult
 from lazy.status import relation_of
 from lazy.strategy import Occasion, follow

@@ -31,7 +31,7 @@ from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind
 from lazy.folder.heads import ending_releases
 from lazy.people import label_of
-from lazy.places.known import Place, places
+from lazy.places.registry import Place, places
 from lazy.places.roads import open_place
 from lazy.queue import QueueEntry, queue
 from lazy.remembered import generation

@@ -12,8 +12,8 @@ from lazy.address import resolve
 from lazy.folder.going_back import bring_back, check_out
 from lazy.folder.last_act import Act, NothingToUndo, last_act
 from lazy.places.adding import add_place
-from lazy.places.known import is_encrypted, note_encrypted, place_named, remove_place
 from lazy.places.media import add_command
+from lazy.places.registry import is_encrypted, note_encrypted, place_named, remove_place
 from lazy.strategy import Occasion, follow
 from vault.by_kind import counted
 from vault.commands import as_option, as_typed

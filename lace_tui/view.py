@@ -16,7 +16,7 @@ from lace_tui.cli.progress import duration_text
 from vault.plural import plural
 
 if TYPE_CHECKING:
-    from lazy.places.known import Place
+    from lazy.places.registry import Place
     from lazy.status import PeerStatus
 
 __all__ = [

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from lazy.belonging.beacon import hear_beacon, read_beacons
 from lazy.live.visiting import standing_there
 from lazy.people import node_of
-from lazy.places.known import Place, is_mine, serving
 from lazy.places.media import open_medium
+from lazy.places.registry import Place, is_mine, serving
 from lazy.problems import Problem
 from lazy.visits.rounds import held_back
 from transports.address import AddressKind, parse_live

@@ -12,7 +12,7 @@ from lazy.conflict_words import detected_iso
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.people import Person, peers
-from lazy.places.known import places
+from lazy.places.registry import places
 from lazy.queue import QueueEntry, queue
 from lazy.vectors import my_vector
 from vault.files import (

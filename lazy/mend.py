@@ -12,8 +12,8 @@ from contextlib import closing, suppress
 
 from lazy.files import write_lazy_files
 from lazy.live.asking import ask_for
-from lazy.places.known import Place, places
 from lazy.places.media import open_medium
+from lazy.places.registry import Place, places
 from lazy.receiving.refusals import ask_again
 from lazy.visits.rot import as_far_as_it_goes, found_rotten, heal, heal_markers, markers, not_looked_at, settle, tidy
 from transports.address import AddressKind

@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lazy.people import label_of, peers
-from lazy.places.known import Place, hopeful, is_mine, known_faults, places
 from lazy.places.published import published, published_seqs
+from lazy.places.registry import Place, hopeful, is_mine, known_faults, places
 from lazy.results import noted_summary, sync_command
 from vault.persons import newer_keys
 from vault.profile import Member, NodeCard, Release, Resolution, Revocation, read

@@ -18,7 +18,7 @@ from lazy.folder.heads import heads_to_update, relation_to, with_agreed
 from lazy.lacking import waiting_in, waiting_of, waiting_releases
 from lazy.noted_times import noted_utc
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
-from lazy.places.known import known_faults, places
+from lazy.places.registry import known_faults, places
 from lazy.queue import waiting_counts, waiting_records
 from lazy.results import noted_summary
 from lazy.vectors import ahead_behind, person_vectors, vector_here

@@ -14,7 +14,7 @@ from vault.vault import Vault
 from vault.watch import Watch
 
 if TYPE_CHECKING:
-    from lazy.places.known import Place
+    from lazy.places.registry import Place
     from lazy.results import PlaceResult
 
 __all__ = ["Occasion", "due", "follow"]
@@ -38,7 +38,7 @@ def follow(vault: Vault, occasion: Occasion, watch: Watch = Watch()) -> list[Pla
         strategy == Occasion.RELEASE and occasion is Occasion.COMMIT
     ):
         return []
-    from lazy.places.known import places  # noqa: PLC0415 - most commits push nothing
+    from lazy.places.registry import places  # noqa: PLC0415 - most commits push nothing
     from lazy.results import PlaceResult  # noqa: PLC0415
     from lazy.sync import sync  # noqa: PLC0415
 
@@ -61,7 +61,7 @@ def due(vault: Vault) -> list[Place]:
     if vault.settings.get("sync-strategy") != "periodic":
         return []
     from lazy.noted_times import noted_time  # noqa: PLC0415 - asked by cron every few minutes, mostly for nothing
-    from lazy.places.known import places  # noqa: PLC0415
+    from lazy.places.registry import places  # noqa: PLC0415
 
     interval = int(vault.settings.get("sync-interval"))
     now = vault.around.tai().seconds

@@ -12,9 +12,9 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.people import is_member, label_of
-from lazy.places.known import NoSuchPlace, Place, is_encrypted, is_mine, known_faults, note_fault, serving
 from lazy.places.media import open_medium
 from lazy.places.published import published
+from lazy.places.registry import NoSuchPlace, Place, is_encrypted, is_mine, known_faults, note_fault, serving
 from lazy.places.turns import turn
 from lazy.problems import at_place
 from lazy.queue import next_sync

@@ -14,7 +14,7 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import sharing_note
 from lace_tui.cli.inert import inert
 from lazy.people import formers
-from lazy.places.known import places
+from lazy.places.registry import places
 from vault.identity.words import fingerprint_words
 from vault.names import NAME_LIMIT, BadName, check_name, check_person
 from vault.records import RecordError, Verifier

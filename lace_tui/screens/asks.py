@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lace_tui.host import Refused
     from lace_tui.screens.place import PlaceScreen
     from lazy.belonging.invitations import Invitation
-    from lazy.places.known import Place
+    from lazy.places.registry import Place
     from vault.names import Version
     from vault.vault import Vault
 

@@ -10,7 +10,7 @@ from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lazy.belonging.adopting import adopt, out_of_reach
 from lazy.belonging.circle import leave, node_to_leave
 from lazy.belonging.revoking import Revoked, agreeing, plan_revocation, revoke
-from lazy.places.known import places_of, way_back
+from lazy.places.registry import places_of, way_back
 from lazy.queue import queue
 from vault.commands import as_typed
 from vault.errors import CallerError

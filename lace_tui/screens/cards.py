@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lace_tui.job import Far
     from lace_tui.view import HomeView
     from lazy.came import ExchangeResult
-    from lazy.places.known import Place
+    from lazy.places.registry import Place
     from lazy.results import PlaceResult
 
 __all__ = [

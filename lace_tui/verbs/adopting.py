@@ -14,7 +14,7 @@ from lace_tui.verbs.placing import meeting
 from lazy.belonging.adopting import adopt, out_of_reach
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import former, is_member, members
-from lazy.places.known import places
+from lazy.places.registry import places
 from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.errors import CallerError, LaceError

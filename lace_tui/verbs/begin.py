@@ -33,7 +33,7 @@ from lazy.belonging.invitations import Invitation
 from lazy.belonging.requests import requests
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import is_member, label_of, members
-from lazy.places.known import places
+from lazy.places.registry import places
 from vault.beginning import VaultExists, found_vault
 from vault.errors import CallerError
 from vault.files import NotWritable, reason_of

@@ -12,7 +12,7 @@ from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.quick import status_stamp
 from lace_tui.verbs.status import fault_data, status_data, status_text, waiting_text
-from lazy.places.known import known_faults
+from lazy.places.registry import known_faults
 from lazy.queue import QueueEntry, QueueState, queue, waiting_records
 from lazy.remembered import QUEUE, STATUS, VECTORS, generation
 from lazy.results import sync_command

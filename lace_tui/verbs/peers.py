@@ -20,8 +20,8 @@ from lazy.belonging.reputation import Reputation, counts, reputation
 from lazy.belonging.trust import PeerRecord, SyncState, peer_record
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import FormerMember, NoSuchPeer, former, label_of, left, members, node_of, peers
-from lazy.places.known import Place, places, places_of, way_back
 from lazy.places.placed import is_missing
+from lazy.places.registry import Place, places, places_of, way_back
 from lazy.results import sync_command
 from vault.commands import as_option, as_typed
 from vault.vault import Vault

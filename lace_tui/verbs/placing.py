@@ -15,9 +15,9 @@ from lace_tui.cli.unanswered import answered_once
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import peers
 from lazy.places.adding import add_place
-from lazy.places.known import Place, is_encrypted, note_encrypted, place_named, places, remove_place
 from lazy.places.media import set_encrypted
 from lazy.places.placed import is_missing, worth_knowing
+from lazy.places.registry import Place, is_encrypted, note_encrypted, place_named, places, remove_place
 from lazy.results import sync_command
 from transports.address import AddressKind
 from vault.commands import as_typed

@@ -13,7 +13,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from lace_tui.verbs.sync_report import answer
-from lazy.places.known import NoSuchPlace, places
+from lazy.places.registry import NoSuchPlace, places
 from lazy.results import PlaceResult
 from lazy.strategy import due
 from lazy.sync import move, prepare, sync

@@ -148,7 +148,7 @@ def _first_meeting(vault: Vault) -> str:
     if vault.founding is not None:
         return ""
     from lace_tui.verbs.placing import meeting  # noqa: PLC0415 - once in the life of a vault
-    from lazy.places.known import places  # noqa: PLC0415
+    from lazy.places.registry import places  # noqa: PLC0415
 
     return meeting(places(vault))
 

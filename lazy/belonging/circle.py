@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from lazy.belonging.admitting import let_in, refuse_revoked, require_member
 from lazy.people import NoSuchPeer, former, is_member, left, node_of, peers
-from lazy.places.known import (
+from lazy.places.media import open_medium
+from lazy.places.registry import (
     NameTaken,
     Place,
     forget_place,
@@ -24,7 +25,6 @@ from lazy.places.known import (
     refuse_taken,
     way_back,
 )
-from lazy.places.media import open_medium
 from lazy.places.roads import make_place
 from transports.errors import UnknownPlaceKind
 from transports.mailbox import MailboxMedium

@@ -24,7 +24,7 @@ from lazy.folder.saving import commits_with
 from lazy.folder.undo_look import undo_look
 from lazy.folder.undo_path import as_before, undo_path
 from lazy.folder.written import as_written, follow
-from lazy.places.known import keep_place, note_encrypted, remove_place
+from lazy.places.registry import keep_place, note_encrypted, remove_place
 from lazy.places.roads import make_place
 from vault.commands import as_option, as_typed
 from vault.desk_folders import MAIN

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from lazy.live.reaching import Reached, reached
 from lazy.live.standing import Standing, agree, my_standing
 from lazy.live.terse import shared_words
-from lazy.places.known import Place
+from lazy.places.registry import Place
 from transports.errors import BadStream
 from transports.http.paths import SYNC_PATH
 from transports.http.stream import FrameKind, StreamReader, StreamWriter

@@ -12,8 +12,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lazy.live.serving import Service, speak
-from lazy.places.known import Place
 from lazy.places.media import add_command
+from lazy.places.registry import Place
 from transports.address import AddressKind, parse_stored
 from transports.errors import PlaceNotWritable, PlaceUnreachable, RefusedThere, WrongDrop
 from transports.http.paths import REQUEST_PATH, TAKEN, WAITS

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from time import monotonic
 
-from lazy.places.known import Place, places
+from lazy.places.registry import Place, places
 from lazy.results import PlaceResult
 from transports.address import AddressKind, parse_live
 from transports.errors import PlaceUnreachable, RefusedThere

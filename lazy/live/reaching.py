@@ -13,7 +13,7 @@ from typing import Protocol
 
 from lazy.live.local_vault import LocalConnection, open_local_vault
 from lazy.people import label_of
-from lazy.places.known import Place
+from lazy.places.registry import Place
 from transports.address import AddressKind, parse_live
 from transports.errors import WrongServer
 from transports.http.client import LiveConnection

@@ -31,7 +31,7 @@ from lazy.live.sending import damaged_here, list_after, send_after, send_named
 from lazy.live.standing import TIERS, Standing, agree, my_standing
 from lazy.live.terse import in_short, shared_words, taken_as, takes_short
 from lazy.people import former, is_member, label_of, left
-from lazy.places.known import way_back
+from lazy.places.registry import way_back
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult
 from lazy.visits.rounds import close_round, held_back

@@ -22,7 +22,7 @@ from lazy.live.terse import in_short
 from lazy.live.trips import TripAnswer, Trips
 from lazy.live.walking import Walks
 from lazy.people import is_member, label_of
-from lazy.places.known import Place
+from lazy.places.registry import Place
 from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Traffic

@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from lazy.people import node_of
-from lazy.places.known import NameTaken, Place, keep_place, note_encrypted, places
 from lazy.places.media import is_found_encrypted
+from lazy.places.registry import NameTaken, Place, keep_place, note_encrypted, places
 from lazy.places.roads import make_place
 from transports.address import AddressKind, parse_stored
 from vault.commands import as_typed

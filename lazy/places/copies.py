@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lazy.places.known import places
+from lazy.places.registry import places
 from lazy.places.seen import seen_before
 from vault.notes.places import COPIED, SEEN_IN_PLAIN, SHOWN, Shown
 from vault.records import Verifier

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lazy.people import label_of
-from lazy.places.known import Place, is_encrypted, note_encrypted, places
+from lazy.places.registry import Place, is_encrypted, note_encrypted, places
 from lazy.places.roads import open_place
 from lazy.places.sealing import VaultKeys, has_keys, want_rebase
 from vault.commands import as_option, as_typed

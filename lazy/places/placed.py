@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote
 
-from lazy.places.known import Place
+from lazy.places.registry import Place
 from vault.commands import as_typed
 from vault.desk_folders import desk_at, folder_of
 from vault.desks.paths import DOT_VAULT

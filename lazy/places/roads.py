@@ -1,6 +1,6 @@
 """Roads: what lies at a place's address is made or proven when the place is named, and opened when it is visited.
 
-`lazy.places.known` remembers places and needs none of this; `lazy.places.adding` adds one, and `lazy.places.media`
+`lazy.places.registry` remembers places and needs none of this; `lazy.places.adding` adds one, and `lazy.places.media`
 reads and writes what is encrypted there.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lazy.people import peers
-from lazy.places.known import NameTaken, NoSuchPlace, Place, home_of, refuse_taken
+from lazy.places.registry import NameTaken, NoSuchPlace, Place, home_of, refuse_taken
 from vault.errors import PlaceError
 from vault.files import keep_out
 from vault.lock import Patience

@@ -20,7 +20,7 @@ from vault.vault import Vault
 from vault.watch import Watch
 
 if TYPE_CHECKING:
-    from lazy.places.known import Place
+    from lazy.places.registry import Place
 
 __all__ = ["PlaceBusy", "turn"]
 

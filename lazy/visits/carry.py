@@ -15,7 +15,7 @@ from typing import NamedTuple
 from lazy.belonging.admitting import OtherGroup
 from lazy.lacking import waiting_releases
 from lazy.people import former, is_member, label_of, node_of
-from lazy.places.known import Place
+from lazy.places.registry import Place
 from lazy.places.sealing import VaultKeys
 from lazy.problems import Problem
 from lazy.results import HasAll, LiesThere, PlaceResult, Traffic

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from lazy.places.known import Place, places
 from lazy.places.media import mailboxes_of_mine, open_medium
 from lazy.places.published import published, wrote
+from lazy.places.registry import Place, places
 from lazy.visits.sending import pending
 from transports.address import AddressKind, parse_stored
 from transports.drop.media import drops_below

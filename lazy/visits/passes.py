@@ -6,7 +6,7 @@ from lazy.belonging.admitting import consider
 from lazy.belonging.requests import has_room
 from lazy.came import Came
 from lazy.people import is_member, label_of, left
-from lazy.places.known import Place
+from lazy.places.registry import Place
 from lazy.problems import Problem, written_anew
 from lazy.receiving.closed import closed_records
 from lazy.visits.exchange import MailboxReader, Reading, Taken

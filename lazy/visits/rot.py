@@ -13,9 +13,9 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from lazy.places.known import Place, is_encrypted, places
 from lazy.places.media import mailboxes_of_mine, open_medium
 from lazy.places.published import distrust, published
+from lazy.places.registry import Place, is_encrypted, places
 from lazy.places.sealing import VaultKeys
 from lazy.places.turns import turn
 from lazy.results import sync_command

@@ -16,7 +16,7 @@ from lazy.conflicts import conflicts, note_version_conflicts
 from lazy.endings import Done, Held
 from lazy.files import note_lazy_files, write_noted
 from lazy.people import has_gone_on, is_member, label_of
-from lazy.places.known import Place, clear_fault, known_faults, note_fault
+from lazy.places.registry import Place, clear_fault, known_faults, note_fault
 from lazy.problems import Problem
 from lazy.receiving.closed import revoked_since, told_of_revoked
 from lazy.receiving.receive import Receiver

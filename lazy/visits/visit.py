@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from lazy.belonging.beacon import read_beacons
 from lazy.belonging.circle import leave_request
 from lazy.endings import Refused
-from lazy.places.known import Place
 from lazy.places.published import published
+from lazy.places.registry import Place
 from lazy.problems import Problem, at_place
 from lazy.receiving.closed import hear_notices, told_of_closed
 from lazy.receiving.receive import Receiver

@@ -10,7 +10,7 @@ from lazy.folder import undo as undoing
 from lazy.folder.last_act import NothingToUndo, last_act
 from lazy.folder.undo import undo
 from lazy.places.adding import add_place
-from lazy.places.known import place_named, places, remove_place
+from lazy.places.registry import place_named, places, remove_place
 from tests.cli.undoable import begin, begin_together
 from tests.people import Person
 from tests.vault.vaults import befriend, found, write

@@ -23,8 +23,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from lazy.places.known import places
 from lazy.places.media import open_medium
+from lazy.places.registry import places
 from tests.faults.scenes import Stage, check_mailboxes, check_medium
 from tests.live.proxies import Line, line_to
 from tests.live.servers import serving

@@ -17,8 +17,8 @@ from unittest.mock import patch
 
 from blake3 import blake3
 
-from lazy.places.known import places
 from lazy.places.media import open_medium
+from lazy.places.registry import places
 from lazy.places.sealing import VaultKeys
 from tests.people import Person, Result
 from tests.rows import text_at

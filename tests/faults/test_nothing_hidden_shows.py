@@ -24,7 +24,7 @@ from lazy.interlace.messages import Effect, HelloMessage, Input, Received, Reque
 from lazy.interlace.plan import GROUP_SHARED, PolicyModule
 from lazy.interlace.policy import local_module, registry
 from lazy.places.adding import add_place
-from lazy.places.known import serving
+from lazy.places.registry import serving
 from lazy.places.roads import open_place
 from lazy.visits.publish import publish_mine
 from tests.lazy.interlace.links import config

@@ -19,7 +19,7 @@ from lazy.belonging.revoking import plan_revocation, revoke
 from lazy.folder.undo import undo
 from lazy.folder.update import update
 from lazy.places.adding import add_place
-from lazy.places.known import keep_place, place_named, remove_place
+from lazy.places.registry import keep_place, place_named, remove_place
 from lazy.places.roads import make_place, open_place
 from lazy.sync import sync
 from tests.vault import vaults

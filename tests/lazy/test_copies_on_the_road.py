@@ -13,8 +13,8 @@ import pytest
 from lazy.address import resolve
 from lazy.folder.update import update
 from lazy.places.adding import add_place
-from lazy.places.known import place_named, remove_place
 from lazy.places.media import set_encrypted
+from lazy.places.registry import place_named, remove_place
 from lazy.sync import sync
 from tests.lazy.test_own_copies import visited
 from tests.transports.git_hosts import bare_repository, daemon, git

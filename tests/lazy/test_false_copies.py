@@ -11,7 +11,7 @@ import pytest
 
 from lazy.folder.update import update
 from lazy.places.adding import add_place
-from lazy.places.known import remove_place
+from lazy.places.registry import remove_place
 from lazy.sync import sync
 from tests.lazy.test_own_copies import mailbox_of, song, visited
 from tests.vault.vaults import befriend, found

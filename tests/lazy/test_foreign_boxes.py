@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lazy.places.known import place_named
 from lazy.places.media import set_encrypted
+from lazy.places.registry import place_named
 from lazy.places.sealing import VaultKeys
 from lazy.sync import sync
 from tests.vault import vaults

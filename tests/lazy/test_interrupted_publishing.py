@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lazy.places.adding import add_place
-from lazy.places.known import serving
+from lazy.places.registry import serving
 from lazy.places.roads import open_place
 from lazy.visits.publish import publish_mine
 from tests.transports.git_hosts import bare_repository

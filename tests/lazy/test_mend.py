@@ -14,8 +14,8 @@ import pytest
 import lazy.visits.rot
 from lazy.belonging.beacon import Presence, publish_beacon
 from lazy.mend import examine, mend
-from lazy.places.known import places
 from lazy.places.media import open_medium, set_encrypted
+from lazy.places.registry import places
 from lazy.places.turns import turn
 from lazy.queue import waiting_records
 from lazy.receiving.refusals import AFTER_CUT, Refusal, remember

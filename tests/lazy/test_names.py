@@ -11,7 +11,7 @@ from lazy.belonging.revoking import plan_revocation, revoke
 from lazy.people import formers, label_of, node_of
 from lazy.places import adding, roads
 from lazy.places.adding import PlaceKnown, add_place
-from lazy.places.known import NameTaken, Place, places, remove_place
+from lazy.places.registry import NameTaken, Place, places, remove_place
 from lazy.sync import sync
 from tests.vault import vaults
 from vault.errors import CallerError

@@ -12,8 +12,8 @@ import pytest
 from lazy.address import resolve
 from lazy.mend import mend
 from lazy.places.adding import add_place
-from lazy.places.known import place_named, remove_place
 from lazy.places.media import mailboxes_of_mine, open_medium, set_encrypted
+from lazy.places.registry import place_named, remove_place
 from lazy.sync import sync
 from tests.rows import put_text
 from tests.transports.git_hosts import bare_repository

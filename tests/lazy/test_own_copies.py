@@ -14,9 +14,9 @@ import pytest
 
 from lazy.folder.update import update
 from lazy.places.adding import add_place
-from lazy.places.known import place_named, remove_place
 from lazy.places.media import mailboxes_of_mine, open_medium
 from lazy.places.no_room import without_room
+from lazy.places.registry import place_named, remove_place
 from lazy.problems import NO_PERSON_NEEDED
 from lazy.sync import sync
 from lazy.visits.mine import ANEW, MyListing

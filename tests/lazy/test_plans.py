@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lazy.places.adding import add_place
-from lazy.places.known import Place, forget_place, keep_place, places
 from lazy.places.media import open_medium
+from lazy.places.registry import Place, forget_place, keep_place, places
 from lazy.sync import PlanOutdated, move, prepare, sync
 from lazy.visits.drops import plugged_in
 from lazy.visits.plans import VisitPlan, amount, plan_visit

@@ -20,8 +20,8 @@ from lazy.folder.update import update
 from lazy.log import log_lines
 from lazy.people import NoSuchPeer, formers, members, peers
 from lazy.places.adding import add_place
-from lazy.places.known import place_named
 from lazy.places.media import open_medium, set_encrypted
+from lazy.places.registry import place_named
 from lazy.places.sealing import VaultKeys
 from lazy.queue import queue
 from lazy.receiving.quarantine import quarantined

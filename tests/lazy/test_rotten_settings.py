@@ -19,9 +19,9 @@ from lazy.links import links
 from lazy.live.cursors import ExposureCursor, known, note_cursors
 from lazy.mend import examine, mend
 from lazy.people import peers, waits_by_name
-from lazy.places.known import known_faults, place_named
 from lazy.places.media import set_encrypted
 from lazy.places.no_room import WithoutRoom, without_room
+from lazy.places.registry import known_faults, place_named
 from lazy.queue import next_sync, queue
 from lazy.status import status
 from lazy.sync import sync

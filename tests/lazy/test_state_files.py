@@ -10,7 +10,7 @@ import pytest
 
 from lazy.files import write_lazy_files
 from lazy.people import members, peers
-from lazy.places.known import places
+from lazy.places.registry import places
 from lazy.vectors import my_vector
 from tests.faults.circle import befriend, found, visit, write
 from vault import releasing

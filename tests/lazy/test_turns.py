@@ -12,7 +12,7 @@ import pytest
 
 from lazy.endings import Queued
 from lazy.places.adding import add_place
-from lazy.places.known import place_named
+from lazy.places.registry import place_named
 from lazy.places.turns import PlaceBusy, turn
 from lazy.results import PlaceResult
 from lazy.sync import move, prepare, sync

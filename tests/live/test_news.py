@@ -20,7 +20,7 @@ import pytest
 import lazy.live.news
 from lazy.live.news import NewsLine, NewsLines
 from lazy.live.serving import Service
-from lazy.places.known import Place, places
+from lazy.places.registry import Place, places
 from lazy.results import PlaceResult
 from tests.live.proxies import line_to
 from tests.live.servers import Server, serving

@@ -13,7 +13,7 @@ import pytest
 from lazy.address import resolve
 from lazy.folder.update import update
 from lazy.places.adding import add_place
-from lazy.places.known import places, remove_place
+from lazy.places.registry import places, remove_place
 from lazy.sync import sync
 from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository, daemon, git

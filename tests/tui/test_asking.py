@@ -16,7 +16,7 @@ from lace_tui.screens.dialogs import Question
 from lace_tui.screens.home import Home
 from lace_tui.screens.lines import Lines
 from lace_tui.screenshots import Story
-from lazy.places.known import NameTaken
+from lazy.places.registry import NameTaken
 from tests.tui.conftest import is_showing, press, settle, text_of
 from vault.names import Version
 from vault.revisions.versions import highest_version

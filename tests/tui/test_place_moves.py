@@ -14,8 +14,8 @@ from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screenshots import Story, app_of
 from lace_tui.taste import Taste
 from lazy.log import log_lines
-from lazy.places.known import is_encrypted, place_named
 from lazy.places.media import set_encrypted
+from lazy.places.registry import is_encrypted, place_named
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.errors import LaceError
 from vault.files import InTheVault

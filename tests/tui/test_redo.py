@@ -12,8 +12,8 @@ from lace_tui.screenshots import Story
 from lazy.address import resolve
 from lazy.folder.desk_merge import Strategy, merge_desk
 from lazy.folder.undo import undo
-from lazy.places.known import is_encrypted, place_named, places
 from lazy.places.media import set_encrypted
+from lazy.places.registry import is_encrypted, place_named, places
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.folder.kept_out import keep_out
 from vault.folder.work import commit

@@ -14,7 +14,7 @@ from lazy.belonging.admitting import admit
 from lazy.belonging.circle import accept, invite
 from lazy.belonging.requests import requests
 from lazy.places.adding import add_place
-from lazy.places.known import places
+from lazy.places.registry import places
 from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
 from vault.beginning import found_vault

@@ -13,7 +13,7 @@ import pytest
 from lazy.belonging.circle import accept, invite
 from lazy.files import write_lazy_files
 from lazy.places.adding import add_place
-from lazy.places.known import places
+from lazy.places.registry import places
 from lazy.sync import sync
 from tests.vault import vaults
 from vault.beginning import VaultExists, found_vault

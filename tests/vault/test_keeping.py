@@ -13,7 +13,7 @@ from lazy.belonging.revoking import plan_revocation, revoke
 from lazy.folder.update import update
 from lazy.live.shelves import VaultShelf, own_shelf
 from lazy.places.adding import add_place
-from lazy.places.known import remove_place
+from lazy.places.registry import remove_place
 from lazy.sync import sync
 from tests.vault.films import content, film, films, gone, prune_copied, visible
 from tests.vault.vaults import befriend, derived, found, write

@@ -68,7 +68,7 @@ PLACE_FAULT: Final = Note(
     _PLACE_FAULT,
     "Why the last visit could not be made, or could not write there.",
     "Dropped by a visit that could.",
-    ("lazy.places.known",),
+    ("lazy.places.registry",),
     of="place",
 )
 
@@ -103,7 +103,7 @@ SHOWN: Final = Note(
     _SHOWN,
     "The newest heads that a place showed.",
     "It goes with the place.",
-    ("lazy.places.copies", "lazy.places.known"),
+    ("lazy.places.copies", "lazy.places.registry"),
     of="place",
 )
 SEEN_IN_PLAIN: Final = Note(
@@ -120,7 +120,7 @@ COPIED: Final = Note(
     "A place was forgotten while another one was a copy of its medium: a head there that is older than the newest one"
     " known was shown before by nobody but that one.",
     "Never.",
-    ("lazy.places.known",),
+    ("lazy.places.registry",),
     of="medium",
 )
 SEALED: Final = Note(
@@ -128,7 +128,7 @@ SEALED: Final = Note(
     flag("yes"),
     "My mailbox at the place is to be encrypted; its medium may not have been seen yet.",
     "Emptied where a person takes it back, and with the place.",
-    ("lazy.places.known",),
+    ("lazy.places.registry",),
     of="place",
 )
 
