@@ -1,7 +1,8 @@
 """The registry of places, which are where bytes lie: each by its name, and what is remembered of it.
 
-A place serves all members unless it is bound to one peer (architecture, section 2). Places and peers share their names. A place's id is kept with it, so that another stick under its path is noticed.
-What lies there is made and opened in `lazy.places.roads`.
+A place serves all members unless it is bound to one peer (architecture, section 2). Places and peers share their names.
+A place's id is kept with it, so that another stick under its path is noticed. What lies there is made and opened in
+`lazy.places.roads`.
 """
 
 from __future__ import annotations
