@@ -12,7 +12,15 @@ from unicodedata import normalize
 from lace_tui.cli.folder import OutsideFolder, still_shared_lines
 from lace_tui.cli.written import kept_as_lines, late_lines
 from lace_tui.redoing import Again, again, redo
-from lace_tui.verbs.releasing import doubt_lines, gone_lines, left_out_lines, new_text, since_after
+from lace_tui.verbs.releasing import (
+    doubt_lines,
+    gone_lines,
+    left_out_lines,
+    look_lines,
+    looked_text,
+    new_text,
+    since_after,
+)
 from lazy.belonging import circle
 from lazy.belonging.admitting import admit
 from lazy.belonging.circle import invite
@@ -237,7 +245,8 @@ class NextRelease(NamedTuple):
         is_alone: whether it is the only desk.
         new: what it would bring, in words; empty where that is nothing.
         nothing: why it would bring nothing, in sentences; empty where it brings something.
-        gone: what to say where it deletes most of what was released, or has what the rules name; else empty.
+        gone: what to say where it shares another state than the newest, deletes most of what was released, or has what
+            the rules name; else empty.
     """
 
     desk: str
@@ -257,7 +266,7 @@ def next_release(vault: Vault, here: str) -> NextRelease:
     if found.items or earlier:
         since = since_after(vault, desk, found, overlay)
         new = new_text(found, earlier, since)
-        gone = " ".join([*gone_lines(since), *still_shared_lines(found.problems)])
+        gone = " ".join([*look_lines(vault, found), *gone_lines(since), *still_shared_lines(found.problems)])
     else:
         try:
             check_new(vault, desk, None, found.problems)
@@ -280,6 +289,7 @@ def release(vault: Vault, version: Version, desk: str, watch: Watch, message: st
     pushed = follow(vault, Occasion.RELEASE, watch)
     left_out = (p for p in made.committed.problems if p.kind == "skipped")
     told = [f"! {p.path} {p.reason}; it was left out." for p in left_out]
+    told += [text for text in [looked_text(vault, made)] if text]
     told += [*doubt_lines(vault)[0], *left_out_lines(vault, desk, relation_of(vault, desk))]
     return Shared(made, pushed, tuple(told))
 

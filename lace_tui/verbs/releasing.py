@@ -22,6 +22,7 @@ from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.unanswered import let_go_once_told
 from vault.by_kind import counted
+from vault.commands import as_typed
 from vault.content.totals import Since, desk_totals
 from vault.desks.memory import MemoryObjects
 from vault.errors import CallerError
@@ -31,7 +32,7 @@ from vault.names import Version
 from vault.notes.own import RELEASE_UNANSWERED
 from vault.plural import plural
 from vault.records import RecordHash
-from vault.revisions.history import Relation, commit_info, is_first, last_shared, line_head, unreleased
+from vault.revisions.history import Relation, commit_info, is_first, last_shared, line_head, revision_of, unreleased
 from vault.since_release import SinceRelease, since_release
 from vault.vault import Vault
 
@@ -47,10 +48,14 @@ __all__ = [
     "doubt_lines",
     "gone_lines",
     "left_out_lines",
+    "look_lines",
+    "looked_text",
     "new_text",
     "run",
     "since_after",
 ]
+
+_GOES = "friends get that state, with what you changed in it, and nothing else of your line"
 
 
 class VersionNeeded(CallerError):
@@ -177,8 +182,10 @@ def _released_answer(
         "relation": stands,
         "next": following or None,
     }
+    looked = looked_text(vault, made)
     lines = [
         _released_again(made) if is_again else _released(made, earlier, since),
+        *([looked] if looked else []),
         *gone_lines(since),
         *doubt,
         *left_out_lines(vault, made.desk, stands),
@@ -285,6 +292,29 @@ def gone_lines(since: SinceRelease | None) -> list[str]:
     return [f"! It deletes {since.gone} of the {plural(since.of, 'file')} released before, in every friend's folder."]
 
 
+def look_lines(vault: Vault, found: Changes) -> list[str]:
+    """Return what to say before a release of a folder that looks at another state than the newest of its line."""
+    from lazy.folder.other_state import other_state  # noqa: PLC0415 - each verb loads what it needs
+
+    what = other_state(vault, found)
+    if not what:
+        return []
+    back = f" To go to the newest first: {inert(as_typed('checkout', found.desk))}" if found.items else ""
+    return [f"! Your folder looks at {inert(what)}: {_GOES}.{back}"]
+
+
+def looked_text(vault: Vault, made: Released) -> str:
+    """Return what to say after a release of such a folder; empty where it was none."""
+    from lazy.folder.other_state import committed_state  # noqa: PLC0415 - each verb loads what it needs
+
+    what = committed_state(vault, made.desk, made.commit)
+    if not what:
+        return ""
+    head = revision_of(vault.store, vault.node.text, made.desk, made.commit)
+    before = inert(as_typed("checkout", f"{made.desk}@{head.number - 1}")) if head is not None else ""
+    return f"! Your folder looked at {inert(what)}: {_GOES}. To have what was the newest back: {before}"
+
+
 def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None:
     """Return the proposed version if the person at the terminal agrees to it, else None.
 
@@ -310,7 +340,12 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
     new = new_text(found, unreleased(vault, desk), since)
     context.say(f"{new}; {plural(files, 'file')}, {bytes_text(size)} in all.")
     stands = relation_of(vault, desk)
-    for line in [*gone_lines(since), *still_shared_lines(found.problems), *left_out_lines(vault, desk, stands)]:
+    for line in [
+        *look_lines(vault, found),
+        *gone_lines(since),
+        *still_shared_lines(found.problems),
+        *left_out_lines(vault, desk, stands),
+    ]:
         context.say(line)
     return proposed if context.agrees(f"Release {desk} as {proposed}?") else None
 
@@ -342,7 +377,7 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     }
     new = new_text(found, earlier, since)
     said = f"Would release {desk} {free}: {new}; {plural(files, 'file')}, {bytes_text(size)} in all."
-    return Answer(data, "\n".join([said, *gone_lines(since)]))
+    return Answer(data, "\n".join([said, *look_lines(vault, found), *gone_lines(since)]))
 
 
 def since_after(vault: Vault, desk: str, found: Changes, overlay: MemoryObjects) -> SinceRelease | None:

@@ -6,6 +6,7 @@
 | `merge_analysis`, `updated` | what is to be done with them, for an update and its plan alike, and the answer |
 | `merging`, `desk_merge` | heads as one tree, by the graph or by a named strategy |
 | `moving`, `saving`, `written`, `left_out` | what an act would write, saves first, wrote, and left out |
+| `other_state` | which state a folder looks at, as whoever releases it is told |
 | `going_back`, `had_again`, `copying_out` | the folder, a path or a copy as any state has it |
 | `keeping` | what an act writes over, kept under a name |
 | `acts`, `last_act`, `undo`, `undo_path`, `undo_look`, `only_copy` | what people do here, and back again |

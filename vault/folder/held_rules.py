@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vault.writer import Writer
 
 __all__ = ["RulesUnclear", "begin_look", "end_look", "forget_idle", "held_by", "hold_around", "hold_on"]
-__all__ += ["look_again", "looked_at", "note_committed", "refuse_unclear"]
+__all__ += ["look_again", "looked_at", "looked_until", "note_committed", "refuse_unclear"]
 
 
 class RulesUnclear(CallerError):
@@ -58,6 +58,11 @@ def looked_at(vault: Vault, desk: str) -> RecordHash | None:
         StoreDamaged: that rotted (APP-13); what is older is never taken for work of the person's.
     """
     return vault.store.note(LOOKED, desk)
+
+
+def looked_until(vault: Vault, commit: RecordHash) -> RecordHash | None:
+    """Return the tree of another state that a folder looked at until a commit of all of it was made; mostly None."""
+    return vault.store.note(LOOKED_UNTIL, commit.text)
 
 
 def hold_on(vault: Vault, desk: str, plan: CheckoutPlan, source: Source, folder: Path, without: frozenset[str]) -> None:
