@@ -55,6 +55,12 @@ class KeptStates(NamedTuple):
     last: int
     states: tuple[KeptState, ...]
 
+    def was_given(self, label: str) -> bool:
+        """Tell whether a name was given to a state once, be it kept still or not."""
+        head, _, number = label.rpartition("-")
+        is_number = number.isascii() and number.isdecimal() and len(number) < 19
+        return head == "kept" and is_number and 0 < int(number) <= self.last
+
 
 def _kept_state(number: object, tree: object) -> KeptState:
     if type(number) is not int or number < 1:

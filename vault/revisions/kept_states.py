@@ -27,9 +27,7 @@ def kept_state(store: Store, desk: str, label: str) -> KeptState | None:
 
 def was_kept(store: Store, desk: str, label: str) -> bool:
     """Tell whether a name was given to a state of a desk once."""
-    head, _, number = label.rpartition("-")
-    is_number = number.isascii() and number.isdecimal() and len(number) < 19
-    return head == "kept" and is_number and 0 < int(number) <= store.note(KEPT_STATES, desk).last
+    return store.note(KEPT_STATES, desk).was_given(label)
 
 
 def keep_state(store: Store, node: str, desk: str, tree: RecordHash) -> KeptState:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from vault.commands import as_typed
 from vault.errors import CallerError
 from vault.names import check_label
+from vault.notes.revisions import KEPT_STATES
 from vault.profile import LabelRecord
 from vault.records import RecordHash
 from vault.revisions.history import Head, as_head, line_head, revision_of
@@ -27,7 +28,7 @@ _FIND = """
 
 
 class LabelTaken(CallerError):
-    """The label names another revision of the line, and labels are never moved."""
+    """The label names another revision of the line, or a state that is kept, and labels are never moved."""
 
     code = "label-taken"
     hint = "Choose another label; see all with: lace read v DESK"
@@ -89,7 +90,7 @@ def set_label(vault: Vault, label: str, desk: str, commit: RecordHash | None = N
 
     Raises:
         BadName: the label cannot be one.
-        LabelTaken: it is used already (CLAY-9).
+        LabelTaken: it is used already (CLAY-9), or lace named a state so that it kept (APP-4).
         NothingToLabel: there is no such revision.
     """
     check_label(label)
@@ -107,6 +108,9 @@ def set_label(vault: Vault, label: str, desk: str, commit: RecordHash | None = N
         if other is not None:
             way = f"Choose another label; see all with: {as_typed('read v', f'self/{desk}')}"
             raise LabelTaken(f"The label {label!r} names revision {other.number} of {desk} already.", hint=way)
+        if w.store.note(KEPT_STATES, desk).was_given(label):  # it would be read in place of that state
+            way = f"Choose another label. What was kept so: {as_typed('checkout', f'{desk}@{label}', 'PATH')}"
+            raise LabelTaken(f"{desk}@{label} is a state that lace kept.", hint=way)
         sealed = w.seal(plex)
         if is_shared:
             w.log([sealed.hash])
