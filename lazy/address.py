@@ -39,6 +39,7 @@ __all__ = [
     "SeveralRevisions",
     "awaited",
     "case_number",
+    "kept",
     "one_of_several",
     "resolve",
     "several_revisions",
@@ -134,7 +135,7 @@ def _resolve_address(vault: Vault, address: Address) -> ResolvedCommit:
         As `resolve`.
     """
     node = node_of(vault, address.peer) if address.peer else vault.node.text
-    found = _kept(vault, address, node) or _find(vault, address, node)
+    found = kept(vault, address, node) or _find(vault, address, node)
     if not vault.store.have([found.tree]):
         raise _missing_content(vault, found)
     return found
@@ -218,7 +219,7 @@ def _find(vault: Vault, address: Address, node: str) -> ResolvedCommit:
     return _of_head(vault, head)
 
 
-def _kept(vault: Vault, address: Address, node: str) -> ResolvedCommit | None:
+def kept(vault: Vault, address: Address, node: str) -> ResolvedCommit | None:
     """Return the state of a folder of mine that is kept under a name; None where the address is none of one.
 
     Raises:

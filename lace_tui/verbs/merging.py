@@ -27,7 +27,7 @@ from lazy.folder.desk_merge import Strategy, merge_desk
 from lazy.folder.updated import Updated
 from vault.commands import as_typed, as_word
 from vault.desk_folders import known_desk
-from vault.revisions.history import Relation
+from vault.revisions.history import Relation, commit_info
 
 __all__ = ["configure", "run"]
 
@@ -60,7 +60,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     """Do what the verb says.
 
     Raises:
-        BadArguments: there is no such strategy.
+        BadArguments: there is no such strategy, or what is to be merged is no commit.
         NoMergeBase, NotFastForward, DeskNotEmpty: it does not fit the two histories.
         NotYet, NotShared, Never: what is to be merged cannot be read.
     """
@@ -73,6 +73,11 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     with context.open_vault() as vault:
         desk = known_desk(vault, args.desk)
         that = resolve(vault, args.that)
+        if that.tree != commit_info(vault.store, that.commit).tree:
+            raise BadArguments(
+                f"lace merge: {inert(that.what)} is a state that was kept, and no commit that could be merged.",
+                hint=f"Bring it back, or a path of it, and commit that: {as_typed('checkout', that.what)}",
+            )
         with context.watching() as watch:
             done = merge_desk(vault, desk, that, strategy, dry_run=args.dry_run, watch=watch)
         if not args.dry_run:

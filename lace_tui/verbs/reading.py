@@ -38,6 +38,7 @@ from vault.folder.unshared import Part, parts_of_others, unshared_of, way_to_tak
 from vault.folder.work import changes, checkout_of
 from vault.plural import few, plural
 from vault.revisions.history import commit_info, line_head, releases, revision_of, shown_version, unreleased
+from vault.revisions.kept_states import kept_states
 from vault.revisions.labels import labels, set_label
 from vault.typed import masked, shown
 from vault.vault import Vault
@@ -211,6 +212,7 @@ def _desks(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     def text(_paint: object) -> str:
         lines = [
             f"{inert(row['desk'])}  revision {row['revision']}  {row['shown']}  {inert(str(row['folder']))}"
+            + (f"  with {inert(', '.join(row['kept']))}" if row["kept"] else "")
             for row in rows
         ]
         lines += [
@@ -232,6 +234,7 @@ def _desk_row(vault: Vault, desk: Desk) -> dict[str, Any]:
         "unreleased": unreleased(vault, desk.name),
         "shown": shown_version(vault, desk.name),
         "labels": labels(vault.store, vault.node.text, desk.name),
+        "kept": [state.label for state in kept_states(vault.store, desk.name)],
     }
 
 

@@ -12,13 +12,13 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import CASE_HELP, desk_path
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
-from lazy.address import case_number, one_of_several, several_revisions
+from lazy.address import Pruned, case_number, kept, one_of_several, several_revisions
 from lazy.people import label_of, node_of
 from vault.desk_folders import NoSuchDesk, desks
 from vault.revisions.cases import Address, Case, Hash, Label, Number, parse_address, parse_case
 from vault.revisions.history import line_head, revisions
 from vault.revisions.nodes import NodeReader
-from vault.revisions.reads import Care, Outcome, ReadAnswer, read_line
+from vault.revisions.reads import Care, Outcome, ReadAnswer, read_line, read_tree
 from vault.revisions.waiting import NEVER, Line, Notice, Request, Requests, brought_up
 from vault.typed import shown
 from vault.vault import Vault
@@ -61,7 +61,10 @@ def _read(vault: Vault, address: Address, node: str, care: Care, path: str) -> A
         if address.case is None:
             _require_known(vault, node, address.desk)
         number = None if address.case is None else case_number(vault, node, address.desk, address.case)
-        if address.case is not None and number is None:
+        state = _kept(vault, address, node, care, path)
+        if state is not None:
+            found = state
+        elif address.case is not None and number is None:
             found = ReadAnswer(Outcome.NOT_YET)
         elif number == NEVER:
             found = ReadAnswer(Outcome.NEVER)
@@ -74,11 +77,20 @@ def _read(vault: Vault, address: Address, node: str, care: Care, path: str) -> A
         "desk": address.desk,
         "path": path,
         "outcome": found.outcome,
-        "number": found.number if found.outcome is not Outcome.NOT_YET else None,
+        "number": found.number if state is None and found.outcome is not Outcome.NOT_YET else None,
         "value": found.value,
     }
     # To wait for it is another verb: here "not yet" is an answer that somebody may want to act on.
     return Answer(data, lambda _paint: _text(found), exit_code=1 if found.outcome is Outcome.NOT_YET else 0)
+
+
+def _kept(vault: Vault, address: Address, node: str, care: Care, path: str) -> ReadAnswer | None:
+    """Return what is read of a state that is kept under a name; None where the address is none of one."""
+    try:
+        found = kept(vault, address, node)
+    except Pruned:
+        return ReadAnswer(Outcome.PRUNED)
+    return read_tree(vault.store, node, found.tree, care, path) if found is not None else None
 
 
 def _require_known(vault: Vault, node: str, desk: str) -> None:

@@ -1,6 +1,8 @@
-"""States that are kept under a name: hidden by no label (APP-4, CYB-8)."""
+"""States that are kept under a name: read as revisions are, hidden by no label, and merged by nobody (APP-4, CYB-8)."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +23,27 @@ def kept(alice: Person) -> Person:
     return alice
 
 
+def test_a_kept_state_is_read_as_a_revision(kept: Person) -> None:
+    """APP-4, CLAY-20 to CLAY-25: it was 'not yet', as if it might come, while cat showed it."""
+    shallow = kept.lace("read", "y", "main@kept-1")
+    assert (shallow["outcome"], shallow["number"]) == ("value", None)
+    assert shallow["value"]["children"] == ["a.txt", "sub"]
+    assert kept.lace("read", "x", "main@kept-1", "a.txt")["value"]["size"] == 4
+    assert kept.lace("read", "y", "main@kept-1", "none.txt")["value"]["children"] == []
+    assert set(kept.lace("read", "z", "main@kept-1", "sub")["value"]["children"]) == {"b.txt"}
+    for care in ("u", "v", "w"):
+        assert kept.lace("read", care, "main@kept-1")["outcome"] == "never", "it stands in no line"
+    assert kept.lace("read", "y", "main@kept-2", expect=1)["outcome"] == "not-yet"
+    kept.lace("prune", "--yes", "--keep", "1")
+    assert kept.lace("read", "x", "main@kept-1", "a.txt")["outcome"] == "value", "of states as many stay"
+
+
+def test_the_desks_tell_what_is_kept(kept: Person) -> None:
+    """APP-4: whoever did not write the name down found it nowhere."""
+    assert kept.lace("desks")["desks"][0]["kept"] == ["kept-1"]
+    assert kept.text("desks").splitlines()[0].endswith("  with kept-1")
+
+
 def test_no_label_hides_what_is_kept(kept: Person) -> None:
     """APP-4, CLAY-9: the label took the name, and the only copy was read no more."""
     told = error_of(kept.run("--json", "label", "kept-1"), "label-taken")
@@ -28,3 +51,10 @@ def test_no_label_hides_what_is_kept(kept: Person) -> None:
     kept.lace("label", "kept-2")  # a later state gets another name
     kept.lace("label", "kept-x")
     assert kept.text("cat", "main@kept-1", "a.txt") == "two\n"
+
+
+def test_a_kept_state_is_merged_by_nobody(kept: Person, tmp_path: Path) -> None:
+    """APP-4, CLAY-58: the answer was that the line has it already, and it has not."""
+    told = error_of(kept.run("--json", "merge", "main", "--from", "main@kept-1", "--strategy", "mate"), "bad-arguments")
+    assert "no commit" in told["message"]
+    kept.lace("archive", "main@kept-1", str(tmp_path / "kept.tar"))

@@ -17,7 +17,7 @@ from vault.revisions.nodes import EMPTY, Node, NodeReader
 from vault.revisions.ranges import on_the_way
 from vault.store import Store
 
-__all__ = ["Care", "Outcome", "ReadAnswer", "read_line", "store_ids", "was_pruned"]
+__all__ = ["Care", "Outcome", "ReadAnswer", "read_line", "read_tree", "store_ids", "was_pruned"]
 
 
 class Care(StrEnum):
@@ -110,9 +110,33 @@ def _at_revision(store: Store, found: Head | None, care: Care, path: str, reader
         return _value(number, {"number": number, "date": Tai.parse(info.tai).to_utc_iso(), "tai": info.tai})
     if care is Care.DESK:
         return _value(number, _desk_state(store, found, info.tree))
-    if not store.have([info.tree]):
-        return _missing(store, found.node, number, info.tree)
-    at = reader.at(info.tree, path)
+    return _at_tree(store, found.node, number, info.tree, care, path, reader)
+
+
+def read_tree(store: Store, node: str, tree: RecordHash, care: Care, path: str = "") -> ReadAnswer:
+    """Answer a read of a state that stands in no line, as one that is kept under a name: it has no number (APP-4).
+
+    Args:
+        store: where it is.
+        node: verifier text of whose desk it is of.
+        tree: what it holds.
+        care: what is asked; of a line, or of the store, such a state says nothing.
+        path: relative to the desk; empty for the whole.
+
+    Raises:
+        TreeError, NodeTooLarge: what is there cannot be read.
+    """
+    if care in {Care.STORE, Care.DESK, Care.NUMBER}:
+        return NEVER
+    return _at_tree(store, node, 0, tree, care, path, NodeReader(store))
+
+
+def _at_tree(
+    store: Store, node: str, number: int, tree: RecordHash, care: Care, path: str, reader: NodeReader
+) -> ReadAnswer:
+    if not store.have([tree]):
+        return _missing(store, node, number, tree)
+    at = reader.at(tree, path)
     if care is not Care.FILE:
         return ReadAnswer(Outcome.VALUE, number, at.shallow() if care is Care.SHALLOW else at.full(), at.hash())
     return _file(store, number, at)
