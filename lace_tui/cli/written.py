@@ -36,6 +36,7 @@ __all__ = [
     "opening_lines",
     "parts_lines",
     "planned_kept_lines",
+    "pushed_out_lines",
     "room_lines",
     "skipped_data",
     "skipped_lines",
@@ -77,7 +78,21 @@ def opening_lines(done: Updated, act: str) -> list[str]:
 
 def planned_kept_lines(done: Undone) -> list[str]:
     """Return what an undo would keep under a name, since nothing else here holds it."""
-    return [f"What nothing else here holds would be kept under a name: {inert(few(done.lone))}."] if done.lone else []
+    if not done.lone:
+        return []
+    kept = f"What nothing else here holds would be kept under a name: {inert(few(done.lone))}."
+    return [kept, *pushed_out_lines(done.pushed_out, planned=True)]
+
+
+def pushed_out_lines(what: str, *, planned: bool = False) -> list[str]:
+    """Return which kept state gives its room to another, or would; nothing where that is none."""
+    last = f"only the last {MOST_KEPT} are"
+    said = (
+        f"would be kept no more, for {last}: have back first what you want of it"
+        if planned
+        else f"is kept no more: {last}"
+    )
+    return [f"! {inert(what)} {said}."] if what else []
 
 
 def kept_as_lines(vault: Vault, done: Undone) -> list[str]:
@@ -90,6 +105,7 @@ def kept_as_lines(vault: Vault, done: Undone) -> list[str]:
         f"What nothing else here holds is kept as {inert(done.kept_as)}: {inert(few(done.lone))}.",
         f"It stays until {MOST_KEPT} others, or a prune, push it out.",
         f"To have it back: {inert(back)}",
+        *pushed_out_lines(done.pushed_out),
     ]
 
 

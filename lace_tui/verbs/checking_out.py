@@ -11,7 +11,7 @@ from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
 from lace_tui.cli.folder import CASE_HELP, desk_option, note_inside, own_path, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
-from lace_tui.cli.written import kept_lines, moved_lines, moved_text, skipped_data, skipped_lines
+from lace_tui.cli.written import kept_lines, moved_lines, moved_text, pushed_out_lines, skipped_data, skipped_lines
 from lazy.address import ResolvedCommit, awaited, resolve
 from lazy.folder.copying_out import copy_out
 from lazy.folder.going_back import (
@@ -93,7 +93,8 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     kept = _committed_text(done, args.path) if path else _line_text(context, vault, done, found)
     late = [skip.path for skip in result.skipped if skip.blocking]
     out = [skip for skip in result.skipped if not skip.blocking]
-    kept += "".join(f"\n{line}" for line in (*skipped_lines(out), *kept_lines(vault, desk, late)))
+    more = (*pushed_out_lines(done.pushed_out), *skipped_lines(out), *kept_lines(vault, desk, late))
+    kept += "".join(f"\n{line}" for line in more)
     return Answer(
         {
             "planned": False,
@@ -106,6 +107,7 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
             "skipped": skipped_data(result.skipped),
             "saved": done.saved,
             "revision": done.revision,
+            "pushed_out": done.pushed_out or None,
         },
         f"{inert(shown)} is as in {inert(found.what)} now: {plural(files_in(written), 'file')} changed.{kept}"
         if written or result.skipped
@@ -169,6 +171,7 @@ def _planned_checkout(context: Context, vault: Vault, found: ResolvedCommit, pat
         "skipped": skipped_data(plan.left_out),
         "saved": None,
         "revision": None,
+        "pushed_out": None,
     }
     return Answer(data, "\n".join([*lines, *skipped_lines(plan.left_out)]))
 

@@ -54,7 +54,7 @@ def _undo(context: Context, vault: Vault, *, is_dry: bool) -> Answer:
 
 
 def _note(vault: Vault, w: Writer, done: Undone) -> None:
-    made = {name: getattr(done, name) for name in ("what", "desk", "revision", "lone", "kept_as")}
+    made = {name: getattr(done, name) for name in ("what", "desk", "revision", "lone", "kept_as", "pushed_out")}
     note_answer(w, vault, "undo", [], made, done.desk if done.written or done.deleted else "")
 
 
@@ -65,7 +65,9 @@ def _done_before(vault: Vault) -> Undone | None:
         return None
     moved = moved_again(vault, known["moves"])
     done = Undone(known["what"], known["desk"], known["revision"], **moved._asdict())
-    return done._replace(lone=tuple(known.get("lone", ())), kept_as=known.get("kept_as", ""))
+    return done._replace(
+        lone=tuple(known.get("lone", ())), kept_as=known.get("kept_as", ""), pushed_out=known.get("pushed_out", "")
+    )
 
 
 def _answer(vault: Vault, done: Undone, *, is_dry: bool, is_again: bool = False) -> Answer:
@@ -80,6 +82,7 @@ def _answer(vault: Vault, done: Undone, *, is_dry: bool, is_again: bool = False)
         "kept": list(done.kept),
         "lone": list(done.lone),
         "kept_as": done.kept_as or None,
+        "pushed_out": done.pushed_out or None,
         "skipped": skipped_data(done.left_out),
         "unfinished": done.is_unfinished,
         "already": is_again,

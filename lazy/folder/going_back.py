@@ -65,6 +65,7 @@ class CheckedOut(NamedTuple):
         saved: the number of the revision that keeps what was edited there; None where nothing was.
         revision: the number of the one that has what was brought over it; None where that is not committed.
         stays: whether new files stay there beside what came back, uncommitted.
+        pushed_out: the address of the state that is kept no more for what the path held; empty where none is.
     """
 
     desk: str
@@ -72,6 +73,7 @@ class CheckedOut(NamedTuple):
     saved: int | None = None
     revision: int | None = None
     stays: bool = False
+    pushed_out: str = ""
 
 
 class Foreseen(NamedTuple):
@@ -184,7 +186,7 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     base, dirty, after = _found(vault, desk, found.tree, watch, overlay)
     if found.tree == base.tree and not (any(map(holds_something, dirty.items)) and is_kept(vault, dirty)):
-        result = _write(vault, found, dirty.tree, after, overlay, "", watch)
+        result, _ = _write(vault, found, dirty.tree, after, overlay, "", watch)
         return CheckedOut(desk, result, stays=after != found.tree)
     before = dirty.tree if dirty.items and dirty.tree != found.tree else base.tree
     with vault.writing() as w:
@@ -229,7 +231,8 @@ def bring_back(
         return _bring_over(vault, found, path, edited, watch)
     base = checkout_of(vault, desk)
     over = base.commit if base is not None else None
-    return CheckedOut(desk, _write(vault, found, dirty.tree, tree, overlay, path, watch, over))
+    result, pushed_out = _write(vault, found, dirty.tree, tree, overlay, path, watch, over)
+    return CheckedOut(desk, result, pushed_out=f"{desk}@{pushed_out}" if pushed_out else "")
 
 
 def plan_bring_back(
@@ -323,8 +326,10 @@ def _write(
     path: str,
     watch: Watch,
     over: RecordHash | None = None,
-) -> CheckoutResult:
+) -> tuple[CheckoutResult, str]:
     """Write what differs between two trees into the desk's folder, which stands on the same commit as before.
+
+    Returned with it is the name of the state that is kept no more for it, as `lazy.folder.keeping.Found` has it.
 
     With the commit `over`, which the folder stands on, an undo brings back what the path held before: what that commit
     has there, else a state that is kept. Where only what was gone comes back, as the folder stands on it, the entry
@@ -339,6 +344,7 @@ def _write(
     folder, base = folder_of(vault, found.desk), checkout_of(vault, found.desk)
     restores = base is not None and _only_restores(overlay, base.tree, before, after, path)
     kept: RecordHash | None = None
+    pushed_out = ""
     words = [over.text if over is not None else "", path, found.what, found.tree.text]
     again = begun(vault.store, found.desk, words)
     with vault.writing() as w:
@@ -351,7 +357,7 @@ def _write(
         elif base is not None and over is not None and not restores and before != after:
             if _is_other(overlay, base.tree, before, path):
                 state = keep_found(w, vault, found.desk, [path], watch)
-                kept = state.tree if state is not None else None
+                kept, pushed_out = (state.tree, state.pushed_out) if state is not None else (None, "")
             begin(w, found.desk, words, kept)
     with vault.writing() as w:
         cache = StoredDirCache(vault, found.desk)
@@ -372,7 +378,7 @@ def _write(
             told |= {FOUND: kept.text} if kept is not None else {}
             told |= _brought(vault, found)
             w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
-    return result
+    return result, pushed_out
 
 
 def _brought(vault: Vault, found: ResolvedCommit) -> dict[str, str]:

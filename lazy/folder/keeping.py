@@ -12,13 +12,13 @@ from vault.folder.held_rules import held_by
 from vault.folder.looking import take
 from vault.notes.revisions import PATH_UNDER_WAY, PathUnderWay
 from vault.records import RecordHash
-from vault.revisions.kept_states import KeptState, keep_state
+from vault.revisions.kept_states import KeptState, falls_out, keep_state
 from vault.store import Store
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
 
-__all__ = ["Found", "begin", "begun", "end", "keep_found"]
+__all__ = ["Found", "begin", "begun", "end", "keep", "keep_found"]
 
 
 class Found(NamedTuple):
@@ -27,10 +27,12 @@ class Found(NamedTuple):
     Args:
         tree: of both, which is stored.
         state: the same by its name; None where it is not to be kept.
+        pushed_out: the name of the state that is kept no more since then; empty where none is.
     """
 
     tree: RecordHash
     state: KeptState | None
+    pushed_out: str = ""
 
 
 def keep_found(
@@ -57,8 +59,13 @@ def keep_found(
     w.flush()
     tree = select_paths(vault.store, w, vault.group, base.tree, snap.root, paths)
     w.flush()
-    node = vault.node.text
-    return Found(tree, keep_state(w.store, node, desk, tree) if is_to_keep else None)
+    return keep(w, vault, desk, tree) if is_to_keep else Found(tree, None)
+
+
+def keep(w: Writer, vault: Vault, desk: str, tree: RecordHash) -> Found:
+    """Keep a state of a desk that is stored."""
+    pushed_out = falls_out(w.store, desk, tree)
+    return Found(tree, keep_state(w.store, vault.node.text, desk, tree), pushed_out)
 
 
 def begin(w: Writer, desk: str, words: Sequence[str], found: RecordHash | None) -> None:

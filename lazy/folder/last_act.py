@@ -64,6 +64,7 @@ class Undone(NamedTuple):
         left_out: paths that came back and were not written, since no disk or not this one may hold them.
         lone: paths of what nothing else here would hold: edited since and written over, or held by the commit alone.
         kept_as: what these are kept as, to be read and brought back by; empty of a plan, and where there are none.
+        pushed_out: the address of the state that is kept no more for it, or would be; empty where none is.
     """
 
     what: str
@@ -76,6 +77,7 @@ class Undone(NamedTuple):
     left_out: tuple[Skip, ...] = ()
     lone: tuple[str, ...] = ()
     kept_as: str = ""
+    pushed_out: str = ""
 
 
 Noted: TypeAlias = Callable[[Writer, Undone], object]

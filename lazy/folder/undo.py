@@ -15,7 +15,7 @@ from typing import NamedTuple
 from lazy.folder.acts import ACTS, ActKind
 from lazy.folder.had_again import mine_of
 from lazy.folder.heads import with_equal
-from lazy.folder.keeping import keep_found
+from lazy.folder.keeping import Found, keep, keep_found
 from lazy.folder.last_act import UNDO, Act, Noted, NothingToUndo, Undone, acts_back, last_act, refuse_overtaken
 from lazy.folder.left_out import absent_now
 from lazy.folder.moving import Moves, planned_moves
@@ -49,7 +49,7 @@ from vault.revisions.history import (
     releases,
     shared_before,
 )
-from vault.revisions.kept_states import KeptState, keep_state
+from vault.revisions.kept_states import falls_out
 from vault.store import Store
 from vault.vault import Vault
 from vault.watch import Watch
@@ -159,7 +159,8 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
         number = act.parameters["revision"]
         done = Undone(_taken_back(desk, number, keeps_folder=False, is_dry=dry_run), desk, int(number))
     if "kept" in act.parameters:
-        done = done._replace(kept_as=f"{desk}@{act.parameters['kept']}")
+        gone = act.parameters.get("pushed-out", "")
+        done = done._replace(kept_as=f"{desk}@{act.parameters['kept']}", pushed_out=f"{desk}@{gone}" if gone else "")
     if dry_run and (plan := plan_unfinished(vault, desk, watch)) is not None:
         edited = [skip.path for skip in plan.skipped if skip.blocking]
         clashes = clashing(vault, desk, watch) if edited else ()
@@ -213,15 +214,17 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted
         if work.found:
             old = select_paths(overlay, overlay, vault.group, old, work.tree, [item.path for item in work.found])
         late = is_unfinished(vault, desk)
+        gone = falls_out(vault.store, desk, old) if work.lone else ""
+        done = done._replace(pushed_out=f"{desk}@{gone}" if gone else "")
         moves = Moves((), ()) if work.keeps_folder else planned_moves(vault, desk, old, new, overlay, watch, work.lone)
         return done._replace(is_unfinished=late, **moves._asdict())
     absent = absent_now(vault)
     with vault.writing() as w:
         refuse_overtaken(vault, act, is_same=line_head(vault.store, vault.node.text, desk) == head)
         _refuse_shared(vault, head)
-        old, state = _kept(w, vault, work, watch)
+        old, state, gone = _kept(w, vault, work, watch)
         if state is not None:
-            done = done._replace(kept_as=f"{desk}@{state.label}")
+            done = done._replace(kept_as=f"{desk}@{state.label}", pushed_out=f"{desk}@{gone}" if gone else "")
         if not work.keeps_folder:
             result = follow(w, vault, desk, old, new, watch)
             done = done._replace(written=tuple(result.written), deleted=tuple(result.deleted))
@@ -234,7 +237,8 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted
         # The numbers of names follow from all records in their order.
         w.store.rebuild(vault.node.text, vault.founding, watch.cancelled)
         told = {"verb": act.verb, "desk": desk, "revision": str(head.number)}
-        w.audit(UNDO, act.subject, told | ({"kept": state.label} if state is not None else {}))
+        told |= ({"kept": state.label} if state is not None else {}) | ({"pushed-out": gone} if gone else {})
+        w.audit(UNDO, act.subject, told)
         noted(w, done)
     return as_written(vault, desk, done, absent)
 
@@ -299,15 +303,13 @@ def _written_over(vault: Vault, before: RecordHash, after: RecordHash, items: Se
     return tuple(item for item in items if is_met(item.path))
 
 
-def _kept(w: Writer, vault: Vault, work: _Work, watch: Watch) -> tuple[RecordHash, KeptState | None]:
-    """Return the tree that the folder holds of a revision, and the state under which what would be lost is kept."""
+def _kept(w: Writer, vault: Vault, work: _Work, watch: Watch) -> Found:
+    """Return the tree that the folder holds of a revision, with the state under which what would be lost is kept."""
     if work.found:
         paths = [item.path for item in work.found]
         found = keep_found(w, vault, work.head.desk, paths, watch, is_to_keep=bool(work.lone))
-        return (found.tree, found.state) if found is not None else (work.info.tree, None)
-    if not work.lone:
-        return work.info.tree, None
-    return work.info.tree, keep_state(w.store, vault.node.text, work.head.desk, work.info.tree)
+        return found if found is not None else Found(work.info.tree, None)
+    return keep(w, vault, work.head.desk, work.info.tree) if work.lone else Found(work.info.tree, None)
 
 
 def _taken_back(desk: str, number: str, *, keeps_folder: bool, was_out: bool = False, is_dry: bool) -> str:

@@ -26,7 +26,7 @@ from vault.folder.unfinished import finish_checkouts
 from vault.folder.work import Checkout, changes, checkout_of
 from vault.records import RecordHash
 from vault.revisions.history import commit_info, revision_of
-from vault.revisions.kept_states import MOST_KEPT, kept_states
+from vault.revisions.kept_states import MOST_KEPT, falls_out, kept_states
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -74,6 +74,8 @@ def undo_path(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted)
     done = Undone(as_before(path, is_dry=dry_run), desk, lone=edits)
     if dry_run:
         now = select_paths(overlay, overlay, vault.group, base.tree, way.tree, [path]) if way.items else base.tree
+        gone = falls_out(vault.store, desk, now) if edits else ""
+        done = done._replace(pushed_out=f"{desk}@{gone}" if gone else "")
         moves = planned_moves(vault, desk, now, way.before, overlay, watch, edits)
         return done._replace(is_unfinished=is_unfinished(vault, desk), **moves._asdict())
     absent = absent_now(vault)
@@ -85,8 +87,9 @@ def undo_path(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted)
             found = keep_found(w, vault, desk, [path], watch, is_to_keep=bool(edits))
             now = found.tree if found is not None else now
             if found is not None and found.state is not None:
-                done = done._replace(kept_as=f"{desk}@{found.state.label}")
-                told |= {"kept": found.state.label}
+                gone = found.pushed_out
+                done = done._replace(kept_as=f"{desk}@{found.state.label}", pushed_out=f"{desk}@{gone}" if gone else "")
+                told |= {"kept": found.state.label} | ({"pushed-out": gone} if gone else {})
         elif way.items:
             now = select_paths(vault.store, w, vault.group, base.tree, way.brought, [path])
         w.flush()

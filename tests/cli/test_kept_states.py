@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from lace_tui.deeds import plan_undo
+from lace_tui.screens.written import undo_lines
+from tests.circle.world import open_vault
 from tests.cli.looking import error_of
 from tests.cli.undoable import begin
 from tests.people import Person
+from vault.records import RecordHash
+from vault.revisions.kept_states import MOST_KEPT, keep_state
 
 
 @pytest.fixture
@@ -58,3 +63,27 @@ def test_a_kept_state_is_merged_by_nobody(kept: Person, tmp_path: Path) -> None:
     told = error_of(kept.run("--json", "merge", "main", "--from", "main@kept-1", "--strategy", "mate"), "bad-arguments")
     assert "no commit" in told["message"]
     kept.lace("archive", "main@kept-1", str(tmp_path / "kept.tar"))
+
+
+def test_it_is_told_which_state_another_one_pushes_out(kept: Person) -> None:
+    """APP-4: the first of more than 32 went without a word, and with it the only copy of what it held."""
+    said = "! main@kept-1 {} kept no more"
+    with open_vault(kept) as vault, vault.writing() as w:
+        for number in range(MOST_KEPT - 1):
+            keep_state(w.store, vault.node.text, "main", RecordHash.parse(f"P.{number:042d}0.H3"))
+    for text in ("four\n", "five\n"):
+        kept.write("a.txt", text)
+        kept.lace("commit", "-m", text)
+    kept.write("a.txt", "six\n")
+    shown, told = kept.text("undo", "--dry-run"), kept.lace("undo", "--dry-run")["pushed_out"]
+    assert (said.format("would be") in shown, told) == (True, "main@kept-1")
+    with open_vault(kept) as vault:
+        assert any(line.plain.startswith(said.format("would be")) for line in undo_lines(plan_undo(vault).undone))
+    assert said.format("is") in kept.text("undo")
+    kept.lace("checkout", "main@1", "sub", expect=2)
+    kept.lace("commit", "-m", "six")
+    kept.lace("checkout", "main@1", "a.txt")
+    assert kept.lace("checkout", "main@2", "a.txt")["pushed_out"] == "main@kept-2"
+    kept.write("a.txt", "seven\n")
+    planned, done = kept.lace("undo", "--dry-run"), kept.lace("undo")
+    assert planned["pushed_out"] == done["pushed_out"] == "main@kept-3"

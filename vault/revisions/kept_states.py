@@ -12,7 +12,8 @@ from vault.records import RecordHash
 from vault.revisions.labels import labels
 from vault.store import Store
 
-__all__ = ["MOST_KEPT", "KeptState", "keep_state", "kept_state", "kept_states", "let_go_of_states", "was_kept"]
+__all__ = ["MOST_KEPT", "KeptState", "falls_out", "keep_state", "kept_state", "kept_states", "let_go_of_states"]
+__all__ += ["was_kept"]
 
 
 def kept_states(store: Store, desk: str) -> tuple[KeptState, ...]:
@@ -48,6 +49,13 @@ def keep_state(store: Store, node: str, desk: str, tree: RecordHash) -> KeptStat
         known = state if state.label not in taken else None
     store.set_note(KEPT_STATES, KeptStates(last, (*(one for one in kept if one != known), known)[-MOST_KEPT:]), desk)
     return known
+
+
+def falls_out(store: Store, desk: str, tree: RecordHash) -> str:
+    """Return the name of the state that goes where another one is kept now; empty where none does."""
+    kept = kept_states(store, desk)
+    is_full = len(kept) >= MOST_KEPT and all(one.tree != tree for one in kept)
+    return kept[0].label if is_full else ""
 
 
 def let_go_of_states(store: Store, desk: str, keep: int) -> None:
