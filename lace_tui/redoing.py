@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from lazy.address import resolve
-from lazy.folder.going_back import bring_back, check_out
+from lazy.folder.bringing_back import bring_back
+from lazy.folder.going_back import check_out
 from lazy.folder.last_act import Act, NothingToUndo, last_act
 from lazy.places.adding import add_place
 from lazy.places.media import add_command

@@ -28,8 +28,9 @@ from lace_tui.screens.old import (
 )
 from lace_tui.screens.viewer import Texts, Viewer, painted
 from lace_tui.screens.written import out_lines
+from lazy.folder.checkout_files import CheckedOut, Foreseen
 from lazy.folder.copying_out import copy_out
-from lazy.folder.going_back import CheckedOut, Foreseen, plan_check_out
+from lazy.folder.going_back import plan_check_out
 from vault.commands import as_option, as_typed
 from vault.desks.checkout import CheckoutResult
 from vault.desks.pages import Entry

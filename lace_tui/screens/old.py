@@ -14,7 +14,8 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.written import moved_text
 from lace_tui.lineage import Row, draw
 from lazy.address import NotShared, ResolvedCommit, resolve
-from lazy.folder.going_back import CheckedOut, Foreseen, check_out, plan_check_out
+from lazy.folder.checkout_files import CheckedOut, Foreseen
+from lazy.folder.going_back import check_out, plan_check_out
 from lazy.log import LogLine
 from lazy.people import label_of
 from vault.commands import as_typed

@@ -13,14 +13,10 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.written import kept_lines, moved_lines, moved_text, pushed_out_lines, skipped_data, skipped_lines
 from lazy.address import ResolvedCommit, awaited, resolve
+from lazy.folder.bringing_back import bring_back, plan_bring_back
+from lazy.folder.checkout_files import CheckedOut
 from lazy.folder.copying_out import copy_out
-from lazy.folder.going_back import (
-    CheckedOut,
-    bring_back,
-    check_out,
-    plan_bring_back,
-    plan_check_out,
-)
+from lazy.folder.going_back import check_out, plan_check_out
 from vault.commands import as_typed
 from vault.content.keeping import explained
 from vault.desk_folders import known_desk
@@ -57,7 +53,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     Raises:
         BadArguments: the options do not fit each other.
         NotYet, NotShared, Never, Pruned, Contested: the revision cannot be read.
-        NoSuchPath, UncommittedChanges, FolderInTheWay, FolderNotMade: as `lazy.folder.going_back`.
+        NoSuchPath, UncommittedChanges, FolderInTheWay, FolderNotMade: as `lazy.folder.going_back` and `bringing_back`.
     """
     with context.open_vault() as vault:
         try:

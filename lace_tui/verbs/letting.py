@@ -10,7 +10,7 @@ from lace_tui.cli.folder import CASE_HELP, DESK_HELP, SHOWN, desk_of, desk_path
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import ResolvedCommit, resolve
-from lazy.folder.going_back import require_there
+from lazy.folder.bringing_back import require_there
 from vault.content.keeping import Keep, fetch, give_up, keeps, set_keep
 from vault.plural import more_lines, plural
 from vault.vault import Vault

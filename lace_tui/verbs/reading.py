@@ -23,7 +23,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.permits import permit_text, permit_values
 from lazy.address import ResolvedCommit, awaited, resolve
-from lazy.folder.going_back import require_there
+from lazy.folder.bringing_back import require_there
 from lazy.log import lines_of_paths, log_lines
 from lazy.people import label_of, node_of
 from vault.commands import as_option, as_typed

@@ -21,7 +21,8 @@ from lace_tui.view import HomeView, LastSync
 from lazy.address import resolve
 from lazy.came import Came, ExchangeResult
 from lazy.contested import Status
-from lazy.folder.going_back import Foreseen, check_out, plan_check_out
+from lazy.folder.checkout_files import Foreseen
+from lazy.folder.going_back import check_out, plan_check_out
 from lazy.folder.last_act import Undone
 from lazy.folder.moving import Moves
 from lazy.folder.permitted import Refused

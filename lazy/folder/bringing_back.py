@@ -1,0 +1,143 @@
+"""One path of the folder as any revision has it, over what was edited there or not (CLAY-24, CYB-8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lazy.address import ResolvedCommit
+from lazy.folder.checkout_files import CheckedOut, Foreseen, as_planned, foreseen, write_state
+from lazy.folder.had_again import holds_mine, holds_something
+from lazy.folder.saving import UncommittedChanges
+from lazy.folder.written import follow
+from vault.commands import as_typed
+from vault.desk_folders import known_desk
+from vault.desks.diff import Change
+from vault.desks.edit import NoSuchPath, select_paths
+from vault.desks.memory import MemoryObjects
+from vault.desks.tree import lookup
+from vault.folder.apart import refuse_apart
+from vault.folder.checked_out import contained
+from vault.folder.meanwhile import keep_command, path_as_typed
+from vault.folder.parts import note_part
+from vault.folder.work import Changes, changes, checkout_of, record_commit, save_before
+from vault.records import RecordHash
+from vault.revisions.graph import newest
+from vault.vault import Vault
+from vault.watch import Watch
+
+__all__ = ["bring_back", "plan_bring_back", "require_there"]
+
+
+def bring_back(
+    vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Watch(), *, keeps_edits: bool = False
+) -> CheckedOut:
+    """Write a file or sub-folder into the folder as a revision has it; a change that waits to be committed.
+
+    With `keeps_edits` what was edited there is no hindrance: it is committed first, and what comes over it after it, so
+    that either can be had at any time (CYB-8). Where files there are only gone, nothing is committed.
+
+    Raises:
+        NoSuchPath: the revision has nothing there.
+        UncommittedChanges: something there holds changes; nothing was changed.
+        FolderInTheWay: a file that is not known stands in the way; nothing was changed.
+        OwnWorkApart, SavedMeanwhile, RulesUnclear, FolderGone: with `keeps_edits`, as `vault.folder.work.commit`.
+    """
+    desk = known_desk(vault, found.desk)
+    overlay = MemoryObjects(fallback=vault.store, trees_only=True)
+    dirty, tree, edited = _found_at(vault, found, path, watch, overlay, keeps_edits=keeps_edits)
+    if keeps_edits and _is_to_commit(dirty, tree, edited):
+        return _bring_over(vault, found, path, edited, watch)
+    base = checkout_of(vault, desk)
+    over = base.commit if base is not None else None
+    result, pushed_out = write_state(vault, found, dirty.tree, tree, overlay, path, watch, over)
+    return CheckedOut(desk, result, pushed_out=f"{desk}@{pushed_out}" if pushed_out else "")
+
+
+def plan_bring_back(
+    vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Watch(), *, keeps_edits: bool = False
+) -> Foreseen:
+    """Say what `bring_back` would do to the folder as it is; changes nothing.
+
+    Raises:
+        NoSuchPath, UncommittedChanges, FolderInTheWay: as `bring_back`.
+    """
+    overlay = MemoryObjects(fallback=vault.store, trees_only=not keeps_edits)  # an edit counts as committed then
+    dirty, tree, edited = _found_at(vault, found, path, watch, overlay, keeps_edits=keeps_edits, is_dry=True)
+    commits = keeps_edits and _is_to_commit(dirty, tree, edited)
+    saved = {item.path for item in edited} if commits else set()
+    plan = foreseen(vault, dirty.desk, dirty.tree, tree, overlay, watch, saved)
+    return plan._replace(saves=bool(saved), commits=commits)
+
+
+def _found_at(
+    vault: Vault,
+    found: ResolvedCommit,
+    path: str,
+    watch: Watch,
+    overlay: MemoryObjects,
+    *,
+    keeps_edits: bool,
+    is_dry: bool = False,
+) -> tuple[Changes, RecordHash, list[Change]]:
+    """Return how the folder was found, its tree with a path as a revision has that, and what changed at the path.
+
+    Raises:
+        NoSuchPath, UncommittedChanges: as `bring_back`.
+    """
+    desk = known_desk(vault, found.desk)
+    require_there(vault, path, found)
+    dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
+    edited = [item for item in dirty.items if f"{item.path}/".startswith(f"{path}/")]
+    tree = select_paths(overlay, overlay, vault.group, dirty.tree, found.tree, [path])
+    if not keeps_edits and tree != dirty.tree and holds_mine(vault, found.tree, desk, edited):
+        way = _keep_or_move(vault, found, desk, path)
+        raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=way)
+    return dirty, tree, edited
+
+
+def _is_to_commit(dirty: Changes, tree: RecordHash, edited: Sequence[Change]) -> bool:
+    return tree != dirty.tree and (not edited or any(map(holds_something, edited)))
+
+
+def _bring_over(vault: Vault, found: ResolvedCommit, path: str, edited: Sequence[Change], watch: Watch) -> CheckedOut:
+    """Commit what changed at a path, and over it the same path as a revision has it, in one write.
+
+    Both are my line's before a file is written: cut off, the same command finds it done, or nothing of it.
+    """
+    desk = known_desk(vault, found.desk)
+    with vault.writing() as w:
+        refuse_apart(w, vault, desk, is_unshared=True)
+        names = [item.path for item in edited]
+        saved = save_before(w, vault, "checkout", names, desk=desk, watch=watch) if names else None
+        w.flush()
+        base = checkout_of(vault, desk)
+        before = base.tree if base is not None else None
+        after = select_paths(vault.store, w, vault.group, before, found.tree, [path])
+        w.flush()
+        result = follow(w, vault, desk, before, after, watch)
+        parents = newest(vault.store, contained(base))
+        commit, number = record_commit(w, vault, desk, after, parents, f"{path} as in {found.what}")
+        note_part(w, vault, desk, path, found.node, found.commit)
+        told = {"desk": desk, "path": path, "commit": commit.text, "revision": str(number)}
+        w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
+    return CheckedOut(desk, as_planned(vault, desk, result), saved.revision if saved else None, number)
+
+
+def require_there(vault: Vault, path: str, *found: ResolvedCommit) -> None:
+    """Refuse a path that none of some revisions has; each has the folder itself.
+
+    Raises:
+        NoSuchPath: they have nothing there.
+    """
+    if path and all(lookup(vault.store, one.tree, path) is None for one in found):
+        names = [one.what for one in found]
+        said = f"{names[0]} has nothing" if len(names) == 1 else f"Neither {' nor '.join(names)} has anything"
+        raise NoSuchPath(f"{said} at {path}.", hint=f"See what it has: {as_typed('read y', names[0])}")
+
+
+def _keep_or_move(vault: Vault, found: ResolvedCommit, desk: str, path: str) -> str:
+    over = as_typed("checkout", found.what, path_as_typed(vault, desk, path), options="--keep-edits")
+    return (
+        f"Keep it: {keep_command(vault, desk, [path])} - or bring that over it, with what was edited kept in a"
+        f" revision of its own: {over} - or move it away, and run the same command again."
+    )

@@ -1,0 +1,192 @@
+"""The files of a checkout, foreseen and written, of the whole folder or of one path; what came of it (CLAY-24)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from lazy.address import ResolvedCommit
+from lazy.folder.acts import RESTORED
+from lazy.folder.had_again import holds_something
+from lazy.folder.keeping import begin, begun, end, keep_found
+from lazy.folder.moving import planned_moves
+from lazy.folder.undo_path import BROUGHT, FOUND
+from lazy.folder.written import refuse_blocked
+from vault.desk_folders import folder_of, within
+from vault.desks.checkout import CheckoutResult, apply_plan
+from vault.desks.diff import diff_trees
+from vault.desks.memory import MemoryObjects
+from vault.desks.plan import Skip
+from vault.desks.ports import Source
+from vault.desks.temporary import remove_temporary
+from vault.desks.tree import lookup, walk
+from vault.folder.dir_cache import StoredDirCache
+from vault.folder.held_rules import end_look, hold_on
+from vault.folder.noted import left_as_they_are, plan_folder
+from vault.folder.parts import note_part
+from vault.folder.work import checkout_of
+from vault.records import RecordHash
+from vault.revisions.history import commit_info
+from vault.space import require_room
+from vault.vault import Vault
+from vault.watch import Watch
+
+__all__ = ["CheckedOut", "Foreseen", "as_planned", "brought_by", "foreseen", "write_state"]
+
+
+class CheckedOut(NamedTuple):
+    """The folder follows another revision now.
+
+    Args:
+        desk: whose folder.
+        result: which paths changed.
+        saved: the number of the revision that keeps what was edited there; None where nothing was.
+        revision: the number of the one that has what was brought over it; None where that is not committed.
+        stays: whether new files stay there beside what came back, uncommitted.
+        pushed_out: the address of the state that is kept no more for what the path held; empty where none is.
+    """
+
+    desk: str
+    result: CheckoutResult
+    saved: int | None = None
+    revision: int | None = None
+    stays: bool = False
+    pushed_out: str = ""
+
+
+class Foreseen(NamedTuple):
+    """What a checkout would do to the folder as it was found.
+
+    Args:
+        before: the tree that the folder was found with; None where the desk's folder is gone.
+        moved: kind (`added`, `changed`, `deleted`) and path of all that would be written or deleted.
+        left_out: paths that would not be written, since no disk or not this one may hold them.
+        saves: whether what was edited there would be committed first.
+        commits: whether what comes over it would be committed too.
+        stays: as of `CheckedOut`.
+    """
+
+    before: RecordHash | None
+    moved: tuple[tuple[str, str], ...]
+    left_out: tuple[Skip, ...] = ()
+    saves: bool = False
+    commits: bool = False
+    stays: bool = False
+
+
+def foreseen(
+    vault: Vault,
+    desk: str,
+    before: RecordHash,
+    after: RecordHash,
+    overlay: MemoryObjects,
+    watch: Watch,
+    saved: Collection[str] = (),
+) -> Foreseen:
+    """Return what would become of a desk's folder between two trees; changes nothing.
+
+    Args and Raises:
+        As `lazy.folder.moving.planned_moves`.
+    """
+    moves = planned_moves(vault, desk, before, after, overlay, watch, saved)
+    kinds = {change.path: change.kind for change in diff_trees(overlay, before, after)}
+    gone = dict.fromkeys(moves.deleted, "deleted")
+    moved = sorted(({path: str(kinds[path]) for path in moves.written} | gone).items())
+    return Foreseen(before, tuple((kind, path) for path, kind in moved), moves.left_out)
+
+
+def as_planned(vault: Vault, desk: str, result: CheckoutResult) -> CheckoutResult:
+    """Return what was done of a checkout as it was planned: without files that somebody saved while it wrote."""
+    kept = left_as_they_are(vault, desk)
+    written, deleted = (tuple(path for path in paths if path not in kept) for paths in (result.written, result.deleted))
+    late = (Skip(path, "was changed here in the meantime", blocking=True) for path in kept)
+    return CheckoutResult(written, deleted, (*result.skipped, *late))
+
+
+def write_state(
+    vault: Vault,
+    found: ResolvedCommit,
+    before: RecordHash,
+    after: RecordHash,
+    overlay: MemoryObjects,
+    path: str,
+    watch: Watch,
+    over: RecordHash | None = None,
+) -> tuple[CheckoutResult, str]:
+    """Write what differs between two trees into the desk's folder, which stands on the same commit as before.
+
+    Returned with it is the name of the state that is kept no more for it, as `lazy.folder.keeping.Found` has it.
+
+    With the commit `over`, which the folder stands on, an undo brings back what the path held before: what that commit
+    has there, else a state that is kept. Where only what was gone comes back, as the folder stands on it, the entry
+    says so: it stands in no undo's way.
+
+    Cut off, it leaves some paths as they are to be and a temporary file, and the same command again does the rest; that
+    the state before was kept is noted for it. The rules that it takes away are kept before.
+
+    Raises:
+        FolderInTheWay: a file that is not known stands in the way; nothing was changed.
+    """
+    folder, base = folder_of(vault, found.desk), checkout_of(vault, found.desk)
+    restores = base is not None and _only_restores(overlay, base.tree, before, after, path)
+    kept: RecordHash | None = None
+    pushed_out = ""
+    words = [over.text if over is not None else "", path, found.what, found.tree.text]
+    again = begun(vault.store, found.desk, words)
+    with vault.writing() as w:
+        plan = plan_folder(vault, found.desk, before, after, overlay, watch)
+        refuse_blocked(plan.skipped)
+        require_room(vault.around, folder, plan.bytes, "Writing the folder")
+        hold_on(vault, found.desk, plan, overlay, folder, within(vault, found.desk))
+        if again is not None:
+            kept = again.found
+        elif base is not None and over is not None and not restores and before != after:
+            if _is_other(overlay, base.tree, before, path):
+                state = keep_found(w, vault, found.desk, [path], watch)
+                kept, pushed_out = (state.tree, state.pushed_out) if state is not None else (None, "")
+            begin(w, found.desk, words, kept)
+    with vault.writing() as w:
+        cache = StoredDirCache(vault, found.desk)
+        # One path in each directory: what a run that was cut off brought back there is flushed with the rest.
+        here = tuple({name.rpartition("/")[0]: name for name in _at_and_below(overlay, after, path)}.values())
+        remove_temporary(folder, here)
+        plan = plan._replace(here=here)
+        result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
+        cache.keep()  # what this disk cannot carry would count as deleted at the next commit
+        if not path:
+            end_look(w, found.desk)
+        end(w, found.desk)
+        if result.written or result.deleted or again is not None:
+            if path:
+                note_part(w, vault, found.desk, path, found.node, found.commit)
+            told = {"desk": found.desk, "path": path, **({"over": over.text} if over else {})}
+            told |= {RESTORED: "yes"} if restores else {}
+            told |= {FOUND: kept.text} if kept is not None else {}
+            told |= brought_by(vault, found)
+            w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
+    return result, pushed_out
+
+
+def brought_by(vault: Vault, found: ResolvedCommit) -> dict[str, str]:
+    """Return what an entry tells of a state that is no commit's, such as one that is kept under a name."""
+    return {BROUGHT: found.tree.text} if found.tree != commit_info(vault.store, found.commit).tree else {}
+
+
+def _is_other(source: Source, base: RecordHash, before: RecordHash, path: str) -> bool:
+    """Tell whether a path was found otherwise than the folder stands on it."""
+    return lookup(source, before, path) != lookup(source, base, path)
+
+
+def _only_restores(source: Source, base: RecordHash, before: RecordHash, after: RecordHash, path: str) -> bool:
+    """Tell whether a path is as the folder stands on it again, and nothing that the folder held is written over."""
+    is_as_base = lookup(source, after, path) == lookup(source, base, path) if path else after == base
+    return is_as_base and not any(map(holds_something, diff_trees(source, after, before)))
+
+
+def _at_and_below(source: Source, tree: RecordHash, path: str) -> Iterator[str]:
+    """Yield a path of a tree and all that is below it."""
+    top = lookup(source, tree, path) if path else None
+    yield path
+    if top is None or top.is_dir:
+        below = walk(source, top.hash if top is not None else tree)
+        yield from (f"{path}/{name}" if path else name for name, _ in below)
