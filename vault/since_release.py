@@ -24,7 +24,7 @@ class SinceRelease(NamedTuple):
 
     Args:
         items: what differs, in the order of their paths; nothing that a friend released so, and that was merged, and
-            with it what such a release added and this one deletes.
+            with it what such a release has otherwise than my last one and this one.
         gone: how many files it deletes for every friend; none that lies under another name now.
         of: how many files were released before, with those that such releases added.
     """
@@ -59,7 +59,8 @@ def since_release(
     Args:
         vault: whose line.
         desk: the desk.
-        last: the commit that was released last, as `last_shared` gives it.
+        last: the commit that was released last, as `last_shared` gives it; where that is None, a friend's release that
+            was merged is compared with, for every friend's folder has that.
         tree: what is released after it.
         source: where that is read.
         head: the last commit of my line, be it that of the release itself.
@@ -67,47 +68,71 @@ def since_release(
         files: how many files the tree holds, where they were just counted.
 
     Returns:
-        None where nothing was released, or a directory of it is not here any more.
+        None where nothing of it or below it was released, or a directory of that is not here any more.
     """
-    if last is None:
-        return None
     try:
+        if last is None:
+            below = newest(vault.store, [other.hash for other in _merged(vault, desk, head, last, tree)])
+            if not below:
+                return None
+            last = below[0]
         before = commit_info(vault.store, last).tree
         items = tuple(step.changes if step is not None and step.tree == before else diff_trees(source, before, tree))
         of = desk_totals(vault.store, desk, before)[0] if files is None else files - net_of(items)[0]
         merged = _merged(vault, desk, head, last, tree)
         for other in merged:
             items = _without_theirs(vault, items, last, other)
-        came = _came(vault, source, last, merged)
-        taken = tuple(one for one in came if lookup(source, tree, one.path) is None)
+        theirs = _theirs(vault, source, before, last, merged)
+        over = _over(source, tree, theirs)
     except DataError:  # let go of since
         return None
-    items = tuple(sorted((*items, *taken), key=lambda item: item.path))
-    return SinceRelease(items, len(_lost(items)), of + sum(not _is_folder(one) for one in came))
+    found = {item.path: item for item in (*items, *over)}
+    came = [one for one in theirs if one.before is None and one.after is not None and not one.after.is_dir]
+    items = tuple(found[path] for path in sorted(found))
+    return SinceRelease(items, len(_lost(items)), of + len({one.path for one in came}))
 
 
-def _came(vault: Vault, source: Source, last: RecordHash, merged: Sequence[CommitInfo]) -> tuple[Change, ...]:
-    """Return what friends' releases added that were merged since mine, each as if it were deleted again.
+def _theirs(
+    vault: Vault, source: Source, before: RecordHash, last: RecordHash, merged: Sequence[CommitInfo]
+) -> list[Change]:
+    """Return what friends' releases changed that were merged since mine, as against my last one where that has it.
 
-    Neither my release before nor the one to come has what I took away of that, and every friend's folder has it. What a
-    later one of these releases took away itself is not theirs any more.
+    Every friend's folder has it, and neither my release before nor the one to come may. What a later one of these
+    releases took away itself is not theirs any more.
     """
-    before = commit_info(vault.store, last).tree
     above = {*newest(vault.store, [other.hash for other in merged])}
-    found: dict[str, Change] = {}
+    found: list[Change] = []
     for other in merged:
         if other.hash not in above:
             continue
-        bases = [commit_info(vault.store, base).tree for base in merge_bases(vault.store, last, other.hash).commits]
-        for path, _, _, entry in diff_trees(source, bases[0] if bases else None, other.tree):
-            is_theirs = entry is not None and all(lookup(source, base, path) is None for base in bases)
-            if is_theirs and lookup(source, before, path) is None:
-                found[path] = Change(path, "deleted", entry, None)
-    return tuple(found.values())
+        bases = _bases(vault, last, other)
+        for path, kind, _, entry in diff_trees(source, bases[0] if bases else None, other.tree):
+            if all(lookup(source, base, path) != entry for base in bases):
+                found.append(Change(path, kind, lookup(source, before, path), entry))
+    return found
 
 
-def _is_folder(item: Change) -> bool:
-    return item.before is not None and item.before.is_dir
+def _over(source: Source, tree: RecordHash, theirs: Sequence[Change]) -> list[Change]:
+    """Return what a tree has otherwise than friends' releases, where it has what my last release had, or nothing.
+
+    Other differences to my last release are told anyway. Of two friends' releases either may be what it has.
+    """
+    found: dict[str, Change] = {}
+    settled: set[str] = set()
+    for path, _, mine, entry in theirs:
+        now = lookup(source, tree, path)
+        if now == entry:
+            settled.add(path)
+        elif now is None and entry is not None and mine is None:
+            found[path] = Change(path, "deleted", entry, None)
+        elif now is not None and now == mine and not (now.is_dir or (entry is not None and entry.is_dir)):
+            found[path] = Change(path, "added" if entry is None else "changed", entry, now)
+    return [item for path, item in found.items() if path not in settled]
+
+
+def _bases(vault: Vault, last: RecordHash, other: CommitInfo) -> list[RecordHash]:
+    """Return the trees of what my last release and a friend's have in common."""
+    return [commit_info(vault.store, base).tree for base in merge_bases(vault.store, last, other.hash).commits]
 
 
 def _lost(items: tuple[Change, ...]) -> list[str]:
@@ -130,15 +155,14 @@ def _without_theirs(vault: Vault, items: tuple[Change, ...], last: RecordHash, o
     What it only has as it was before both is no change of theirs: it may never have had what I take back.
     """
     alike = {item.path for item in items if lookup(vault.store, other.tree, item.path) == item.after}
-    for base in merge_bases(vault.store, last, other.hash).commits if alike else ():
-        before = commit_info(vault.store, base).tree
+    for before in _bases(vault, last, other) if alike else ():
         alike -= {item.path for item in items if lookup(vault.store, before, item.path) == item.after}
     return tuple(item for item in items if item.path not in alike)
 
 
-def _merged(vault: Vault, desk: str, head: RecordHash, last: RecordHash, tree: RecordHash) -> list[CommitInfo]:
+def _merged(vault: Vault, desk: str, head: RecordHash, last: RecordHash | None, tree: RecordHash) -> list[CommitInfo]:
     """Return the commits below the release of `tree` that friends released, and that were merged since `last`."""
-    seen, left, found = {last}, [head], list[CommitInfo]()
+    seen, left, found = {*([last] if last is not None else [])}, [head], list[CommitInfo]()
     while left:
         commit = left.pop()
         if commit in seen:

@@ -61,3 +61,44 @@ def test_what_a_friend_took_away_again_is_not_told_of_mine(pair: tuple[Person, P
     alice.write("list.md", "bread\n")
     brought = {"added": [], "changed": ["list.md"], "deleted": ["kept.md"]}
     assert alice.lace("release", "--dry-run")["since_release"] == brought
+
+
+def test_a_first_release_tells_what_it_takes_from_a_merged_one(pair: tuple[Person, Person], cara: Person) -> None:
+    """LAZ-45: it had none of mine to compare with, and said '3 earlier commits' of what goes from every folder."""
+    alice, _ = pair
+    cara.write("own.md", "hers\n")
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    for person in (cara, alice, cara):
+        person.run("sync", "stick")
+    cara.lace("update")
+    told = cara.lace("release", "--dry-run")["since_release"]
+    assert told == {"added": ["own.md"], "changed": [], "deleted": []}
+    (cara.folder / "list.md").unlink()
+    cara.write("notes.md", "other\n")
+    cara.lace("commit", "-m", "other")
+    brought = {"added": ["own.md"], "changed": ["notes.md"], "deleted": ["list.md"]}
+    assert cara.lace("release", "--dry-run")["since_release"] == brought
+    assert cara.text("release", "--dry-run").startswith(
+        "Would release main 1.0.1: 1 added, 1 changed, 1 deleted, with 3 earlier commits;"
+    )
+    (cara.folder / "notes.md").unlink()
+    warning = "! It deletes 2 of the 2 files released before, in every friend's folder."
+    assert warning in cara.text("release", "1.1.0").splitlines()
+
+
+def test_what_was_kept_over_a_friend_s_change_is_told(pair: tuple[Person, Person]) -> None:
+    """LAZ-45: it is as in my last release, and other than in every friend's folder."""
+    alice, bob = pair
+    (bob.folder / "list.md").unlink()
+    bob.write("notes.md", "bob's\n")
+    bob.lace("release", "1.1.0")
+    for person in (bob, alice):
+        person.lace("sync", "stick")
+    alice.write("new.md", "hers\n")
+    alice.lace("update")
+    alice.lace("checkout", "main@1", "notes.md")
+    alice.lace("checkout", "main@1", "list.md")
+    brought = {"added": ["list.md", "new.md"], "changed": ["notes.md"], "deleted": []}
+    assert alice.lace("release", "--dry-run")["since_release"] == brought
+    alice.lace("commit", "-m", "mine")
+    assert alice.lace("release", "1.2.0")["since_release"] == brought
