@@ -54,9 +54,11 @@ class Held:
 
     Args:
         why: what a person is to settle.
+        refusal: why it could be read and not written, if that was found out before; what waits for it stays queued.
     """
 
     why: LaceError
+    refusal: PlaceError | None = None
 
 
 Ending = Done | Queued | Refused | Held

@@ -173,6 +173,8 @@ class PlaceResult:
     @property
     def refusal(self) -> PlaceError | None:
         """Why it could be read and not written."""
+        if isinstance(self.ending, Held):
+            return self.ending.refusal
         return self.ending.why if isinstance(self.ending, Refused) else None
 
     @property

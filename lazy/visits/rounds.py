@@ -66,7 +66,7 @@ def held_back(vault: Vault) -> LaceError | None:
 
 def note_held(vault: Vault, count: ByteCount, result: PlaceResult, error: LaceError) -> None:
     """End a visit at whose end this vault may sign nothing still: it tells what came, and why no more is done."""
-    result.ending = Held(error)
+    result.ending = Held(error, result.refusal)
     result.traffic = Traffic.of(count)
     result.vector_after = vector_of(vault)
 

@@ -123,6 +123,8 @@ def carry_out(
     try:
         _carry_out(at, before, scope, may_sign=reason is None, is_again=is_again)
     except HELD as error:
+        if result.refusal is not None:
+            _note_refusal(result, result.refusal)
         note_held(vault, medium.count, result, error)
     return result
 
@@ -159,6 +161,8 @@ def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, m
         if may_sign:
             put = _tried(lambda: _publish(at), pull=pull)
             result.sent = put.records
+            if put.refusal is not None:
+                result.ending = Refused(put.refusal)  # also where the end of the round finds that nothing may be signed
         if pull:
             is_known = push and put.refusal is None and not receiver.holes.is_anything_missing()
             _read(at, reader, may_sign=may_sign, is_mine_known=is_known)

@@ -21,6 +21,7 @@ AWAY, FULL, COPY = PlaceUnreachable("It is away."), PlaceNotWritable("It is full
         (Queued(can_wait=True), True, None, None, False),
         (Refused(FULL), False, FULL, None, False),
         (Held(COPY), False, None, COPY, False),
+        (Held(COPY, FULL), False, FULL, COPY, False),
     ],
 )
 def test_a_visit_ends_in_one_way(

@@ -181,3 +181,20 @@ def test_a_repeated_visit_tells_all_of_the_first() -> None:
     assert told(again) == ["forked"]
     assert again.came.disputed == []
     assert again.traffic.round_trips == 5
+
+
+def test_a_refusal_is_told_also_where_this_vault_may_sign_nothing_by_then(
+    circle: tuple[Vault, Vault, Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-24, LAZ-47: what waits there is queued for a reason, which no answer named."""
+    _, twin, _ = circle
+    full = PlaceNotWritable("The stick is write-protected.")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise full
+
+    monkeypatch.setattr(lazy.visits.visit, "publish_mine", refuse)
+    (result,) = sync(twin, ["stick"], tells_held=True)
+    assert isinstance(result.held, VaultForked)
+    assert result.refusal is full
+    assert {full.code, VaultForked.code} <= set(told(result))
