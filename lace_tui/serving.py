@@ -74,6 +74,8 @@ class Serving(Asking):
         elif served.received or served.sent or served.refused:
             told = f"{who}: received {served.received}, sent {served.sent}, refused {served.refused}"
             self.notify(told, title="Serving", markup=False)
+        for one in served.revoked:
+            self.notify(inert(one.sentence), title="Serving", severity="warning", markup=False)
 
     @property
     def running(self) -> list[Content]:

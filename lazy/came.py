@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lazy.receiving.revoked import Revoked
 from vault.names import Version
 from vault.plural import plural
 from vault.records import RecordHash
@@ -101,7 +102,7 @@ class Came:
         releases: that became visible, also those of an earlier visit that was cut off before it told of them.
         new_conflicts: ids.
         admitted: names of people who were let in.
-        revoked: names of members who belong no more by what it brought, each with that of who revoked them.
+        revoked: members who belong no more by what it brought, or what came since a visit told last.
         joined: whether it brought the word that made me a member.
         left_out: after a sync about a part of what is shared: whether something else is still to be fetched.
     """
@@ -111,7 +112,7 @@ class Came:
     releases: list[NewRelease] = field(default_factory=list)
     new_conflicts: list[str] = field(default_factory=list)
     admitted: list[str] = field(default_factory=list)
-    revoked: list[tuple[str, str]] = field(default_factory=list)
+    revoked: list[Revoked] = field(default_factory=list)
     joined: bool = False
     left_out: bool = False
 
@@ -131,11 +132,6 @@ class Came:
         self.new_conflicts[:0] = before.new_conflicts
         self.admitted[:0] = before.admitted
         self.revoked[:0] = before.revoked
-
-    @property
-    def parted(self) -> list[str]:
-        """Who was revoked and by whom, a sentence each; nobody who ends it is said to revoke somebody."""
-        return [f"{name} revoked their own key" if by == name else f"{by} revoked {name}" for name, by in self.revoked]
 
     @property
     def received(self) -> HashList:

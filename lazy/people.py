@@ -85,6 +85,7 @@ class FormerMember(NamedTuple):
         by: name of who revoked it.
         revocation: hash text of the record.
         me: whether it is this vault's own node.
+        by_node: verifier text of who revoked it; names may be equal.
     """
 
     node: str
@@ -93,6 +94,7 @@ class FormerMember(NamedTuple):
     by: str
     revocation: str
     me: bool
+    by_node: str = ""
 
 
 class Person(NamedTuple):
@@ -201,9 +203,10 @@ def former(vault: Vault, node: str) -> FormerMember | None:
         return None
     label, seq, revocation = rows[0]
     signer = vault.store.rows("SELECT signer FROM revocation WHERE hash = ?", revocation)
-    by = label_of(vault, str(signer[0][0])) if signer else ""
+    by_node = str(signer[0][0]) if signer else ""
+    by = label_of(vault, by_node) if by_node else ""
     name = _former_name(vault, node, str(label))
-    return FormerMember(node, name, int(seq), by, str(revocation), node == vault.node.text)
+    return FormerMember(node, name, int(seq), by, str(revocation), node == vault.node.text, by_node)
 
 
 def _former_name(vault: Vault, node: str, label: str) -> str:

@@ -75,7 +75,10 @@ def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | 
                 continue
             if any(result.held is not None for result in results):  # nor may it at the next visit
                 return context.output.answer(said(results))
-            has_moved = any(result.came.received or result.sent or result.came.admitted for result in results)
+            came = [result.came for result in results]
+            has_moved = any(one.received or one.admitted or one.revoked for one in came) or any(
+                result.sent for result in results
+            )
             if not is_told or has_moved:
                 answer = said(results)
                 text = answer.text(context.output.paint) if callable(answer.text) else answer.text

@@ -171,7 +171,7 @@ def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
     lines += _more(len(result.came.releases))
     lines += [mark("+ you are a member now", GOOD)] if result.came.joined else []
     lines += [mark(f"+ {name} was admitted", GOOD) for name in result.came.admitted]
-    lines += [mark(f"- {sentence}", NOTE) for sentence in result.came.parted]
+    lines += [mark(f"- {one.sentence}", NOTE) for one in result.came.revoked]
     for problem in result.problems[:_LISTED]:
         lines += _problem(problem.peer, problem.message, problem.code, problem.hint)
     lines += _more(len(result.problems))

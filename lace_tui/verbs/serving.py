@@ -136,6 +136,7 @@ def _tell(context: Context, served: Served) -> None:
         "refused": served.refused,
         "admitted": served.admitted or None,
         "problem": served.problem or None,
+        "revoked": [{"name": one.name, "by": one.by} for one in served.revoked],
     }
     who = inert(served.peer)
     if served.admitted:
@@ -147,6 +148,7 @@ def _tell(context: Context, served: Served) -> None:
         text = f"{who}: received {_records(served.received)}, sent {_records(served.sent)}"
         text += f", refused {served.refused}" if served.refused else ""
         text = text if moved else f"{who}: nothing new on either side"
+    text = "\n".join([text, *(f"  {inert(one.sentence)}" for one in served.revoked)])
     context.emit(data, text)
 
 

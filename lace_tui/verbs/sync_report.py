@@ -194,7 +194,7 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
         and all(exchange.fixed_point for exchange in result.came.exchanges),
         "cursor_updated": any(exchange.cursor_updated for exchange in result.came.exchanges),
         "admitted": result.came.admitted,
-        "revoked": [{"name": name, "by": by} for name, by in result.came.revoked],
+        "revoked": [{"name": one.name, "by": one.by} for one in result.came.revoked],
         "joined": result.came.joined,
         "releases": [_release_data(release) for release in result.came.releases],
         "new_conflicts": result.came.new_conflicts,
@@ -294,7 +294,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
     lines = [paint.strong(inert(result.name)) + _moved(result, verb)]
     lines += ["  you are a member now"] if result.came.joined else []
     lines += [f"  {inert(name)} is a member now" for name in result.came.admitted]
-    lines += [f"  {inert(sentence)}" for sentence in result.came.parted]
+    lines += [f"  {inert(one.sentence)}" for one in result.came.revoked]
     for release in result.came.releases:
         where = "" if release.desk == MAIN else f"{inert(release.desk)} "
         lines.append(f"  {inert(release.name)} released {where}{release.version}: {release.changed}")

@@ -33,6 +33,7 @@ from lazy.live.terse import in_short, shared_words, taken_as, takes_short
 from lazy.people import former, is_member, label_of, left
 from lazy.places.registry import way_back
 from lazy.receiving.receive import Receiver
+from lazy.receiving.revoked import Revoked, revoked_as
 from lazy.results import PlaceResult
 from lazy.visits.rounds import close_round, held_back
 from lazy.visits.terms import vector_told
@@ -70,6 +71,7 @@ class Served(NamedTuple):
         refused: records that were refused.
         admitted: name of somebody let in.
         problem: what went wrong, as a sentence.
+        revoked: members who belong no more by what came.
     """
 
     peer: str
@@ -78,6 +80,7 @@ class Served(NamedTuple):
     refused: int = 0
     admitted: str = ""
     problem: str = ""
+    revoked: tuple[Revoked, ...] = ()
 
 
 class Service:
@@ -276,7 +279,8 @@ class _Request:
             way = way_back(self.vault, self.label, self.node.text)
             brought = f"of {plural(self.passed, 'record')} that they brought none was taken"
             problem = f"you left them: {brought}. To begin again: {way}"
-        return Served(self.label, received=received, sent=sent, refused=refused, problem=problem)
+        gone = tuple(filter(None, (revoked_as(self.vault, node) for node in sorted(self.receiver.revoked))))
+        return Served(self.label, received=received, sent=sent, refused=refused, problem=problem, revoked=gone)
 
     # Taking
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 
-from lazy.people import fallen_by, former, formers, is_member, label_of
+from lazy.people import fallen_by, former, is_member
 from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
 from transports.address import AddressKind
@@ -19,7 +19,7 @@ from vault.records import RecordHash, Seal, parse_record
 from vault.records.errors import RecordError
 from vault.vault import Vault
 
-__all__ = ["closed_records", "hear_notices", "revoked_since", "told_of_closed", "told_of_revoked"]
+__all__ = ["closed_records", "hear_notices", "told_of_closed", "told_of_revoked"]
 
 _GO_ON = "What you have stays yours to read. A new key: lace adopt; then a friend admits it."
 
@@ -115,24 +115,9 @@ def told_of_revoked(vault: Vault, problems: Sequence[Problem]) -> list[Problem]:
         text = f"{by}'s admission of you counts no more, so you are not a member now."
         told.append(Problem("not-member", text, hint=f"A friend lets you in with: {admit} - then sync again."))
     me = former(vault, vault.node.text)
-    if me is None or me.by == label_of(vault, vault.node.text):  # whoever did it themselves was told then
+    if me is None or me.by_node == me.node:  # whoever did it themselves was told then
         return told
     if any(problem.code == ClosedToYou.code for problem in problems):
         return told
     text = f"{me.by} revoked this device's key: what it says counts here only."
     return [*told, Problem("revoked", text, hint=_GO_ON)]
-
-
-def revoked_since(vault: Vault, before: Container[str], came: Sequence[RecordHash]) -> list[tuple[str, str]]:
-    """Return whom a visit showed to be revoked, by name, and by whom (LAZ-69).
-
-    Args:
-        vault: who visits.
-        before: the verifier texts of those who counted here before the visit.
-        came: the records that it brought.
-    """
-    gone = [one for one in formers(vault) if not one.me and one.node in before]
-    if not gone:  # as a rule, and then what came need not be looked through
-        return []
-    fresh = {record.text for record in came if record.kind == "S"}
-    return [(one.name, one.by) for one in gone if one.revocation in fresh]

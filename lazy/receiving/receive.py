@@ -30,6 +30,7 @@ from lazy.receiving.refusals import (
     ask_again,
     remember,
 )
+from lazy.receiving.revoked import note_revoked
 from lazy.receiving.round import Round
 from lazy.receiving.workers import Workers
 from vault.errors import LaceError
@@ -83,10 +84,12 @@ class Receiver:
     holes: Holes = field(init=False)
     _round: Round = field(default_factory=Round)
     _judge: Judge = field(init=False)
+    _members: frozenset[str] = field(init=False)
     _workers: Workers = field(init=False)
 
     def __post_init__(self) -> None:
         self._workers = Workers(self.vault)
+        self._members = frozenset(str(node) for (node,) in self.vault.store.rows("SELECT node FROM member"))
         self._judge = Judge(lambda: self.vault.group)
         self.holes = Holes(self.vault, lambda: self._round.stash)  # a batch that is undone puts another in its place
 
@@ -101,6 +104,11 @@ class Receiver:
     def awaited(self) -> set[RecordHash]:
         """What of it comes again once its signer belongs."""
         return self._round.awaited
+
+    @property
+    def revoked(self) -> set[str]:
+        """Members, as verifier texts, who belong no more by what came."""
+        return self._round.revoked
 
     @property
     def asks_again(self) -> bool:
@@ -264,6 +272,8 @@ class Receiver:
             self._keep(w, reached)
         if len(self.received) > before:
             forget_stored(w, UNREACHED, UNPROVEN, AFTER_CUT, STRANGER)
+            # Who was revoked before they were heard of here is no news to somebody new.
+            self._round.revoked |= note_revoked(w, self._members)
 
     def _may_wait(self, record: Plex) -> bool:
         """Tell whether what nothing reaches yet waits in memory; of a tree that was asked for, `wants` knew of room."""

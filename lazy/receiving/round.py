@@ -34,6 +34,7 @@ class Round:
         earlier: what rounds before refused; None until somebody asks.
         lacked: what was lacking before the first record was stored since somebody else wrote here.
         others: the store's `data_version` then.
+        revoked: members, as verifier texts, who belong no more by what came.
     """
 
     refusals: list[Refusal] = field(default_factory=list)
@@ -48,6 +49,7 @@ class Round:
     earlier: set[RecordHash] | None = None
     lacked: Lacking | None = None
     others: int = 0
+    revoked: set[str] = field(default_factory=set)
 
     def copied(self) -> Self:
         """Return the same round, for a batch that may be undone."""

@@ -18,8 +18,9 @@ from lazy.files import note_lazy_files, write_noted
 from lazy.people import has_gone_on, is_member, label_of
 from lazy.places.registry import Place, clear_fault, known_faults, note_fault
 from lazy.problems import Problem
-from lazy.receiving.closed import revoked_since, told_of_revoked
+from lazy.receiving.closed import told_of_revoked
 from lazy.receiving.receive import Receiver
+from lazy.receiving.revoked import forget_revoked, revoked_unheard
 from lazy.results import PlaceResult, Traffic, noted_problems, noted_summary, sync_command
 from lazy.visits.unheard import forget_unheard, note_unheard, note_unheard_conflicts, unheard_conflicts, unheard_since
 from transports.address import AddressKind
@@ -242,13 +243,14 @@ def finish(
     if result.refusal is None:
         result.ending = Done(safe_to_remove=push and place.kind == AddressKind.DROP)
     result.vector_after = vector_of(vault)
-    result.came.revoked += revoked_since(vault, result.vector_before, result.came.received)
+    result.came.revoked += revoked_unheard(vault)
     result.problems += told_of_revoked(vault, result.problems)
     result.unreleased |= _unreleased(vault, place)
     verb = "lazy-sync" if push and pull else "lazy-push" if push else "lazy-pull"
     _tell_unheard(vault, result)
     with vault.writing() as w:
         forget_unheard(w)
+        forget_revoked(w)
         result.problems += [_forked(vault, node, seq) for node, seq in tell_forks(w, vault)]
         is_told = not is_again or _is_another_end(vault, place, result)
         if not place.place_id:

@@ -16,11 +16,13 @@ from lazy.contested import Conflict
 from lazy.endings import Refused
 from lazy.places.adding import add_place
 from lazy.problems import Problem
+from lazy.receiving.revoked import Revoked
 from lazy.resolving.resolve import resolve_prefer
 from lazy.results import PlaceResult, Traffic
 from lazy.sync import sync
 from lazy.vectors import my_vector
 from tests.faults.circle import around, befriend, befriended, visit, write
+from tests.lazy.three import cut
 from tests.shelf import Shelf
 from transports.errors import PlaceNotWritable, PlaceUnreachable
 from vault import releasing
@@ -181,6 +183,51 @@ def test_a_repeated_visit_tells_all_of_the_first() -> None:
     assert told(again) == ["forked"]
     assert again.came.disputed == []
     assert again.traffic.round_trips == 5
+
+
+def revoke_carol(alice: Vault, bob: Vault, root: Path) -> Vault:
+    """Let bob know carol, whom alice then revokes; return carol's vault."""
+    carol = befriend(root, alice, "carol")
+    for vault in (carol, alice, bob):
+        visit(vault)
+    cut(alice, "carol")
+    visit(alice)
+    return carol
+
+
+def test_a_revocation_that_a_cut_visit_brought_is_told_by_the_next(
+    circle: tuple[Vault, Vault, Vault], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-69, APP-13: it was stored, and so it was new to no visit that could say so."""
+    alice, _, bob = circle
+    carol = revoke_carol(alice, bob, tmp_path)
+    cut_off(bob, monkeypatch)
+    assert [one.sentence for one in visit(bob).came.revoked] == ["alice revoked carol"]
+    assert visit(bob).came.revoked == []
+    carol.close()
+
+
+def test_a_revocation_that_a_friend_brought_to_my_vault_is_told_by_my_next_visit(
+    circle: tuple[Vault, Vault, Vault], tmp_path: Path
+) -> None:
+    """LAZ-69: who serves tells it there, perhaps to nobody."""
+    alice, _, bob = circle
+    dan = befriend(tmp_path, alice, "dan", machine="b")
+    carol = revoke_carol(alice, bob, tmp_path)
+    visit(dan)
+    shutil.copytree(tmp_path / "bob" / "home", tmp_path / "dan" / "home", dirs_exist_ok=True)  # one machine
+    add_place(dan, "bobs", str(bob.folder), cwd=tmp_path)
+    sync(dan, ["bobs"])
+    assert [one.sentence for one in visit(bob).came.revoked] == ["alice revoked carol"]
+    assert visit(bob).came.revoked == []
+    carol.close()
+    dan.close()
+
+
+def test_two_of_one_name_are_told_apart_by_their_keys() -> None:
+    """LAZ-69: who revoked somebody called as they are did not revoke their own key."""
+    told = [Revoked("carol", "carol").sentence, Revoked("carol", "carol", is_own=True).sentence]
+    assert told == ["carol revoked carol", "carol revoked their own key"]
 
 
 def test_a_refusal_is_told_also_where_this_vault_may_sign_nothing_by_then(

@@ -28,6 +28,7 @@ from lazy.folder.moving import Moves
 from lazy.folder.permitted import Refused
 from lazy.folder.updated import HeadConflict, NotTakenIn, TakenIn, Updated
 from lazy.problems import Problem
+from lazy.receiving.revoked import Revoked
 from lazy.resolving.resolve import Resolved
 from lazy.results import LiesThere, PlaceResult
 from lazy.visits.carry import FriendsSteps
@@ -206,7 +207,8 @@ def test_a_sync_says_how_much_more_it_refused_and_what_cannot_be_read() -> None:
 
 def test_a_visit_names_who_was_revoked() -> None:
     """LAZ-69, APP-5: as the command line does."""
-    result = PlaceResult("stick", "drop", came=Came(revoked=[("cara", "alice"), ("dan", "dan")]))
+    gone = [Revoked("cara", "alice"), Revoked("dan", "dan", is_own=True)]
+    result = PlaceResult("stick", "drop", came=Came(revoked=gone))
     said = [line.plain for line in sync_card([result], 1.0).lines]
     assert {"- alice revoked cara", "- dan revoked their own key"} <= set(said)
 

@@ -75,6 +75,7 @@ _HOLDS: dict[str, Any] = {
     "permits": (("", "read", False, (_NODE.text,)),),
     "place fault": PlaceFault("drop-full", "full", "wait", "1700000000:000000000"),
     "put aside": (_TREE, _SEAL),
+    "revoked unheard": (_NODE.text,),
     "sealed keys": (RingKey(bytes(16), bytes(32), (_NODE, _OTHER)),),
     "sealed owners": ((_HEX, _HEX),),
     "sealed place": True,

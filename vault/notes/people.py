@@ -22,6 +22,7 @@ __all__ = [
     "LEFT",
     "MOST_DROPPED_REQUESTS",
     "MOST_NEXT",
+    "REVOKED_UNHEARD",
 ]
 
 MOST_DROPPED_REQUESTS = 1000  # requests taken off the list that are remembered; the last ones stay
@@ -79,6 +80,13 @@ LEFT: Final = Note(
     "The nodes that are off the sync list.",
     "Whoever is joined again goes off it.",
     ("lazy.belonging.circle",),
+)
+REVOKED_UNHEARD: Final = Note(
+    "revoked unheard",
+    words("verifiers, the first one first", verifier),
+    "The nodes of members who belong no more by what came, and of whom no visit told.",
+    "A visit that tells of all drops it.",
+    ("lazy.receiving.revoked",),
 )
 DROPPED_REQUESTS: Final = Note(
     "dropped requests",
