@@ -7,6 +7,8 @@ Their bundles hold nothing else, so whoever has let go of it, or has it already,
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
+from typing import Final
 
 from lazy.places.no_room import WithoutRoom, forget_without_room, note_without_room, without_room
 from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
@@ -15,7 +17,7 @@ from lazy.visits.own_copies import Copies, Wanted, bytes_of, lies_in, not_mine, 
 from lazy.visits.room import require_room_at
 from lazy.visits.sending import Outgoing
 from transports.address import AddressKind
-from transports.errors import PlaceFull
+from transports.errors import WRITE_REFUSALS, PlaceFull, PlaceNotWritable, PushRejected
 from transports.index.runs import Run
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxMedium, MailboxWriter
@@ -23,18 +25,20 @@ from transports.proven import Proven
 from transports.publishing import Publication, publish, recover_bundles
 from transports.reading import SeenHead, read_head, read_listing
 from vault.content.copies import drop_wanted, wanted_copies
-from vault.errors import DataError, PeerError
+from vault.errors import DataError, PeerError, PlaceError
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
 
 __all__ = ["clear_unnamed", "copy_wanted"]
 
+_WHY: Final = 300  # characters of what a place says
+
 
 def copy_wanted(vault: Vault, medium: MailboxMedium, name: str, watch: Watch, *, since: int) -> Outgoing:
     """Copy what a prune waits for into my mailbox on the place of that name; costs nothing where there is nothing.
 
-    Where there is no room for it, it stays noted, for a place that has room.
+    Where there is no room for it, or the place refuses it, it stays noted, for a place that takes it.
 
     Args:
         vault: whose mailbox it is.
@@ -45,7 +49,7 @@ def copy_wanted(vault: Vault, medium: MailboxMedium, name: str, watch: Watch, *,
 
     Raises:
         DataError: an index run of mine is damaged.
-        PlaceError: the medium refuses; the mailbox shows its former state.
+        PlaceError: the medium went away.
         Cancelled: the person stopped it.
     """
     if not wanted_copies(vault.store):
@@ -55,23 +59,38 @@ def copy_wanted(vault: Vault, medium: MailboxMedium, name: str, watch: Watch, *,
         return Outgoing(0, 0)
     wanted = wanted_here(vault, mine)
     if (known := refused_before(vault, medium, name, wanted)) is not None:
-        return Outgoing(0, 0, waited=known.waited)
+        return Outgoing(0, 0, waited=known.waited, why=known.why)
     try:
         done = _copied(vault, medium, name, mine, mine.head, wanted, watch, since)
-    except PlaceFull:
-        clear_unnamed(vault, medium)  # the room is worth more than what nobody finds there
-        needed = bytes_of(wanted)
-        waited = sum(one.size for one in not_mine(wanted, listing_of(vault, medium, mine), vault.node).values())
-        free = medium.free_bytes(vault.group, vault.node)
-        if medium.kind == AddressKind.GIT and free is not None and free >= needed:
-            free = None  # that is what this machine has, and the host is full
-        with vault.writing(receiving=True) as w:
-            note_without_room(w, name, WithoutRoom(needed, waited, free, vault.around.now_ns()))
-        return Outgoing(0, 0, waited=waited)
+    except WRITE_REFUSALS as refusal:
+        return _waits(vault, medium, name, mine, wanted, refusal)
     if without_room(vault.store, name) is not None:
         with vault.writing(receiving=True) as w:
             forget_without_room(w, name)
     return done
+
+
+def _waits(vault: Vault, medium: MailboxMedium, name: str, mine: Mine, wanted: Wanted, refusal: PlaceError) -> Outgoing:
+    """Take note of copies that a place did not take, unless the next visit may find it otherwise; return what waits.
+
+    What else goes there went before, and is told as such.
+    """
+    with suppress(PlaceNotWritable):
+        clear_unnamed(vault, medium)  # the room is worth more than what nobody finds there
+    needed = bytes_of(wanted)
+    waited = sum(one.size for one in not_mine(wanted, listing_of(vault, medium, mine), vault.node).values())
+    is_full = isinstance(refusal, PlaceFull)
+    why = "" if is_full else refusal.message[:_WHY]
+    if why and not waited:  # nothing would tell of it
+        raise refusal
+    # A push that met another one is refused with a way out of its own; a medium that takes nothing costs nothing.
+    if is_full or (isinstance(refusal, PushRejected) and not refusal.has_own_hint):
+        free = medium.free_bytes(vault.group, vault.node)
+        if medium.kind == AddressKind.GIT and free is not None and (free >= needed or why):
+            free = None  # that is what this machine has, and the host is full
+        with vault.writing(receiving=True) as w:
+            note_without_room(w, name, WithoutRoom(needed, waited, free, vault.around.now_ns(), why))
+    return Outgoing(0, 0, waited=waited, why=why)
 
 
 def _copied(

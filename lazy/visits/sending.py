@@ -23,7 +23,7 @@ class Outgoing(NamedTuple):
     """What publishing would put, or did put, on a place: records and their bytes, and the head written.
 
     `waited` are bytes of copies that a prune waits for: they go where they fit, and keep nothing else back. Before,
-    they are among those that go; after, they are what had no room.
+    they are among those that go; after, they are what had no room, or was refused for another reason: `why`.
     """
 
     records: int
@@ -31,11 +31,12 @@ class Outgoing(NamedTuple):
     copied: int = 0
     number: int = 0
     waited: int = 0
+    why: str = ""
 
     def and_then(self, more: Outgoing) -> Outgoing:
         """Return this and what went after it; the head is that of the last that wrote one."""
         records, size, copied = self.records + more.records, self.bytes + more.bytes, self.copied + more.copied
-        return Outgoing(records, size, copied, more.number or self.number, more.waited)
+        return Outgoing(records, size, copied, more.number or self.number, more.waited, more.why)
 
 
 class Sending(NamedTuple):

@@ -180,8 +180,7 @@ def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, m
     if put.refusal is not None:
         _note_refusal(result, put.refusal)
     if put.waited:
-        text = f"There is no room for {put.waited} bytes of copies that a prune waits for; all else went."
-        result.problems.append(Problem("copies-wait", text, hint="Free some space there, or sync with another place."))
+        result.problems.append(_copies_wait(put))
     result.problems += [Problem.of(warning, place.name) for warning in medium.warnings]
     if pull:
         result.problems = told_of_closed(vault, medium, place.kind, result.problems)
@@ -195,12 +194,14 @@ class _Put(NamedTuple):
 
     Args:
         records: that were.
-        waited: bytes of copies that a prune waits for and that have no room there.
+        waited: bytes of copies that a prune waits for and that it did not take.
+        why: what it said of them, where it was not for want of room.
         refusal: why it took nothing, or nothing more.
     """
 
     records: int = 0
     waited: int = 0
+    why: str = ""
     refusal: PlaceError | None = None
 
     def and_then(self, later: _Put | None) -> _Put:
@@ -210,6 +211,16 @@ class _Put(NamedTuple):
         if later.refusal is not None:
             return self._replace(refusal=later.refusal)
         return later._replace(records=self.records + later.records)
+
+
+def _copies_wait(put: _Put) -> Problem:
+    """Return what is said of copies that a place did not take."""
+    what = f"{put.waited} bytes of copies that a prune waits for"
+    if put.why:
+        hint = "Sync with another place; this one is asked again within a day."
+        return Problem("copies-wait", f"{what} were refused there; all else went. {put.why}", hint=hint)
+    hint = "Free some space there, or sync with another place."
+    return Problem("copies-wait", f"There is no room for {what}; all else went.", hint=hint)
 
 
 def _look_at_mine(at: _Visit) -> None:
@@ -264,7 +275,7 @@ def _tried(write: Callable[[], Outgoing | None], *, pull: bool) -> _Put:
         if not pull:
             raise
         return _Put(refusal=error)
-    return _Put() if sent is None else _Put(sent.records, sent.waited)
+    return _Put() if sent is None else _Put(sent.records, sent.waited, sent.why)
 
 
 def _note_refusal(result: PlaceResult, refusal: PlaceError) -> None:

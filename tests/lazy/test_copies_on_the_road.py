@@ -143,3 +143,38 @@ def test_copies_that_a_host_has_no_room_for_are_not_pushed_at_each_visit(
         monkeypatch.setattr(bob, "around", replace(bob.around, now_ns=lambda: now() + 86_400 * 10**9))
         visited(bob, "host")
     assert prune(bob).files == 2
+
+
+@pytest.mark.parametrize("copied", ["git"], indirect=True)
+def test_copies_that_a_host_refuses_keep_nothing_else_back(
+    copied: tuple[Vault, Vault, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CLAY-79, LAZ-47: what had gone before was not counted, and the copies were pushed again at each visit."""
+    alice, bob, _ = copied
+    hook = tmp_path / "host" / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    pushes = tmp_path / "pushes"
+    large = "git rev-list --objects $new --not --all | cut -d' ' -f1 | git cat-file --batch-check='%(objectsize)'"
+    hook.write_text(
+        f"#!/bin/sh\nwhile read old new ref; do\nif [ $({large} | sort -n | tail -1) -gt 200000 ]; then\n"
+        f"echo one >> {pushes}\necho a file is too large for this repository >&2\nexit 1\nfi\ndone\n"
+    )
+    hook.chmod(0o755)
+    remove_place(bob, "host")
+    with daemon(tmp_path) as uri:  # on this machine itself no hook is run
+        add_place(bob, "host", f"{uri}host", cwd=tmp_path)
+        for number in range(3):
+            (bob.folder / "new.txt").write_text(f"{number}\n")
+            release(bob)
+            (done,) = sync(bob, ["host"])
+            assert done.refusal is None
+            assert done.sent > 0
+            assert [problem.code for problem in done.problems] == ["copies-wait"]
+            assert "too large for this repository" in done.problems[0].message
+            assert pushes.read_text() == "one\n"
+            visited(alice, "host")
+        hook.unlink()
+        now = bob.around.now_ns
+        monkeypatch.setattr(bob, "around", replace(bob.around, now_ns=lambda: now() + 86_400 * 10**9))
+        visited(bob, "host")
+    assert prune(bob).files == 2

@@ -45,7 +45,7 @@ _HOLDS: dict[str, Any] = {
     "conflicts unheard": ("0123", "abcd"),
     "copied": True,
     "copies wanted": (_TREE,),
-    "copies without room": WithoutRoom(900, 800, None, 5),
+    "copies without room": WithoutRoom(900, 800, None, 5, "refused"),
     "crossed": True,
     "doubled": 7,
     "dropped requests": (_NODE.text, _OTHER.text),

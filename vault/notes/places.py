@@ -134,40 +134,48 @@ SEALED: Final = Note(
 
 
 class WithoutRoom(NamedTuple):
-    """Copies for a prune that had no room.
+    """Copies for a prune that had no room, or that the place refused.
 
     Args:
         needed: bytes of all that waited.
         waited: bytes of what was to be written of it.
         free: bytes that the place told were free; None where it tells nothing.
         when: by the clock of that visit, in ns.
+        why: what a place said that refused them otherwise than for room; else empty.
     """
 
     needed: int
     waited: int
     free: int | None
     when: int
+    why: str = ""
 
 
 def _without_room(found: Any) -> WithoutRoom | None:
-    if found.keys() != set(WithoutRoom._fields):
+    counts = {name: part for name, part in found.items() if name != "why"}
+    if counts.keys() | {"why"} != set(WithoutRoom._fields) or not isinstance(found.get("why", ""), str):
         raise ValueError(found)
-    if not all(type(part) is int or (part is None and name == "free") for name, part in found.items()):
+    if not all(type(part) is int or (part is None and name == "free") for name, part in counts.items()):
         raise ValueError(found)
     return WithoutRoom(**found)
 
 
+def _told(noted: WithoutRoom | None) -> dict[str, object] | None:
+    return {name: part for name, part in noted._asdict().items() if part != ""} if noted else None
+
+
 _WITHOUT_ROOM: Form[WithoutRoom | None] = json_of(
-    "an object of `needed` and `waited` (bytes), `free` (bytes, or null) and `when` (ns)",
+    "an object of `needed` and `waited` (bytes), `free` (bytes, or null), `when` (ns), and perhaps `why`",
     None,
     _without_room,
-    lambda noted: noted._asdict() if noted else None,
+    _told,
     sort_keys=True,
 )
 WITHOUT_ROOM: Final = Note(
     "copies without room",
     _WITHOUT_ROOM,
-    "Which copies for a prune had no room there: bytes of all that waited, bytes to write, bytes that were free.",
+    "Which copies for a prune had no room there, or were refused: bytes of all that waited, bytes to write, bytes that"
+    " were free, and what the place said.",
     "Dropped once they had room, and with the place.",
     ("lazy.places.no_room",),
     of="place",
