@@ -12,10 +12,18 @@ from vault.store.database import StoreDamaged
 __all__ = ["DAMAGE", "NO_PERSON_NEEDED", "Problem", "at_place", "hint_at", "written_anew"]
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine. What a path names may yet come.
-# A branch of mine that went back is brought forward by the visit that tells it. What a host keeps in plain is told at
+# What went back of mine is brought forward by the visit that tells it. What a host keeps in plain is told at
 # each visit, and keeps none from being done. Copies that a place has no room for wait for one that has.
 NO_PERSON_NEEDED = frozenset(
-    {"branch-set-back", "copies-wait", "left-in-plain", "no-such-path", "sealed-to-others", "stranger"}
+    {
+        "branch-set-back",
+        "copies-wait",
+        "left-in-plain",
+        "mailbox-set-back",
+        "no-such-path",
+        "sealed-to-others",
+        "stranger",
+    }
 )
 
 # Their own way out fits a mailbox too.

@@ -31,6 +31,7 @@ __all__ = [
     "GitMissing",
     "LeftInPlain",
     "MailboxGone",
+    "MailboxSetBack",
     "MissingFile",
     "NotADrop",
     "NotAGitPlace",
@@ -197,6 +198,14 @@ class BranchSetBack(PlaceError):
         "What it held, as far as the host has it still or it is here, is there again. Ask whoever keeps the repository"
         " what happened to it."
     )
+
+
+class MailboxSetBack(PlaceError):
+    """A mailbox of yours on a medium did not hold what was left there: it was set back, or written over."""
+
+    code = "mailbox-set-back"
+    exit_code = 28
+    hint = "What you share lies there again. Ask whoever keeps the medium what happened to it."
 
 
 class LeftInPlain(PlaceError):

@@ -32,7 +32,8 @@ class Copies:
         self._vault = vault
         self._name, self._place_id = name, place_id
         are_many = sum(place.place_id == place_id for place in places(vault)) > 1
-        self._has_copies = are_many or vault.store.note(COPIED, place_id)
+        self.has_copies = are_many or vault.store.note(COPIED, place_id)
+        """Whether the medium is, or ever was, several places."""
         told = vault.store.note(SHOWN, name)  # none of a note that rotted, as the next visit writes it anew
         self._shown = dict(told.numbers) if told is not None and told.medium == place_id else {}
         self._before = dict(self._shown)
@@ -44,11 +45,11 @@ class Copies:
         Where nothing is known of what it showed, another place did, if the medium ever had copies.
         """
         shown = self._shown.get(node.text)
-        return self._has_copies if shown is None else number >= shown
+        return self.has_copies if shown is None else number >= shown
 
     def has_shown(self, node: Verifier) -> bool:
         """Tell whether this place showed a head of a node before."""
-        if self._has_copies or node.text in self._shown:
+        if self.has_copies or node.text in self._shown:
             return node.text in self._shown
         return seen_before(self._vault, self._place_id, node) is not None
 

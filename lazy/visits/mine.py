@@ -11,7 +11,8 @@ from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
-from lazy.places.published import Part, Rest, left_as
+from lazy.places.copies import Copies
+from lazy.places.published import Part, Rest, left_as, published
 from transports.index.runs import BundleRef, RunRef
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxMedium
@@ -22,10 +23,11 @@ from vault.notes.own import EPOCH
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 
-__all__ = ["ANEW", "SMALL_RUN", "Mine", "MyListing", "listing_of", "my_mailbox", "noted", "within"]
+__all__ = ["ANEW", "SMALL_RUN", "Mine", "MyListing", "is_set_back", "listing_of", "my_mailbox", "noted", "within"]
 
 _PARTS = 10_000  # parts noted; the largest stay, and a prune lets go of nothing in the others
 _BETWEEN = "SELECT 1 FROM exposure WHERE at > ? AND at <= ? LIMIT 1"
+_VISITED = "SELECT 1 FROM last_sync WHERE place = ?"  # since it was added
 _LOOKED_AT = 100  # records at most, for one that is small
 SMALL_RUN = 64 * 1024  # bytes of an index run that is looked at whatever it may save
 
@@ -219,6 +221,17 @@ def my_mailbox(vault: Vault, medium: MailboxMedium, name: str) -> Mine:
         copied = () if vault.node.key.hex() in owners else left.rest.copied
         return Mine(head, 0, trusted=False, copied=copied)
     return Mine(head, left.at, trusted=True, rest=left.rest, copied=left.rest.copied)
+
+
+def is_set_back(vault: Vault, medium: MailboxMedium, name: str, mine: Mine) -> bool:
+    """Tell whether my mailbox at the place of that name shows an older state than this vault left there, or none.
+
+    Where copies are known, the name may have been another one's before the place was added.
+    """
+    left = published(vault, medium.place_id, name)
+    if left is None or not left.head or (mine.head is not None and mine.head.head.number >= left.number):
+        return False
+    return bool(vault.store.rows(_VISITED, name)) or not Copies(vault, medium.place_id, name).has_copies
 
 
 def _owners_of_gone(mailbox: Mailbox, head: SeenHead, rest: Rest) -> set[str]:

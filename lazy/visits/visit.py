@@ -18,10 +18,10 @@ from lazy.places.registry import Place
 from lazy.problems import Problem, at_place
 from lazy.receiving.closed import hear_notices, told_of_closed
 from lazy.receiving.receive import Receiver
-from lazy.results import PlaceResult, Planned, Traffic
+from lazy.results import PlaceResult, Planned, Traffic, sync_command
 from lazy.visits.errand import Errand
 from lazy.visits.exchange import MailboxReader
-from lazy.visits.mine import my_mailbox
+from lazy.visits.mine import is_set_back, my_mailbox
 from lazy.visits.own_copies import take_back
 from lazy.visits.owners import gathered
 from lazy.visits.passes import Passes
@@ -30,7 +30,7 @@ from lazy.visits.publish import publish_mine
 from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, unknown_in, vector_of
 from lazy.visits.sending import Outgoing, is_current
 from transports.address import AddressKind
-from transports.errors import WRITE_REFUSALS
+from transports.errors import WRITE_REFUSALS, MailboxSetBack
 from transports.mailbox import MailboxMedium
 from transports.proven import Proven
 from vault.errors import DataError, PeerError, PlaceError
@@ -156,7 +156,7 @@ def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, m
     push, pull = plan.sending is not None, plan.readings is not None
     reader = MailboxReader(vault, medium, receiver, watch, scope)
     put = _Put()
-    _look_at_mine(at)
+    went_back = _look_at_mine(at)
     try:
         if may_sign:
             put = _tried(lambda: _publish(at), pull=pull)
@@ -182,6 +182,8 @@ def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, m
     if put.waited:
         result.problems.append(_copies_wait(put))
     result.problems += [Problem.of(warning, place.name) for warning in medium.warnings]
+    if went_back:
+        result.problems.append(_set_back(at, is_mended=push and may_sign and put.refusal is None))
     if pull:
         result.problems = told_of_closed(vault, medium, place.kind, result.problems)
         if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask
@@ -223,13 +225,29 @@ def _copies_wait(put: _Put) -> Problem:
     return Problem("copies-wait", f"There is no room for {what}; all else went.", hint=hint)
 
 
-def _look_at_mine(at: _Visit) -> None:
-    """Compare what was noted of my mailbox with what lies there, also where nothing is sent."""
+def _look_at_mine(at: _Visit) -> bool:
+    """Compare what was noted of my mailbox with what lies there, also where nothing is sent.
+
+    Return whether it was set back (CYB-18). Of a git host, which may lose a part alone, that is told where it is asked.
+    """
     vault, medium, name = at.vault, at.medium, at.place.name
     if at.plan.sending is not None:
-        take_back(vault, medium, name, at.plan.sending.mine)
+        mine = at.plan.sending.mine
     elif not medium.is_read_only and published(vault, medium.place_id, name) is not None:
-        take_back(vault, medium, name, my_mailbox(vault, medium, name))
+        mine = my_mailbox(vault, medium, name)
+    else:
+        return False
+    is_moving = at.plan.sending is not None and at.plan.sending.is_anew  # under another key it lies elsewhere
+    went_back = medium.kind != AddressKind.GIT and not is_moving and is_set_back(vault, medium, name, mine)
+    take_back(vault, medium, name, mine)
+    return went_back
+
+
+def _set_back(at: _Visit, *, is_mended: bool) -> Problem:
+    """Say that my mailbox was set back, and what brings it forward where this visit did not."""
+    what = f"Your mailbox on {at.medium.describe()} did not hold what was left there: it was set back or written over."
+    way = "" if is_mended else f"What you share comes there again with: {sync_command(at.place.name)}"
+    return Problem.of(MailboxSetBack(what, hint=way), at.place.name)
 
 
 def _publish(at: _Visit) -> Outgoing | None:

@@ -43,6 +43,32 @@ def test_one_medium_alone_that_was_set_back_is_told(pair: tuple[Person, Person],
     assert "The medium was set back" in bob.text("sync", "stick", expect=1)
 
 
+@pytest.mark.parametrize("is_emptied", [False, True])
+def test_my_own_mailbox_that_was_set_back_is_told_and_brought_forward(
+    pair: tuple[Person, Person], tmp_path: Path, is_emptied: bool
+) -> None:
+    """CYB-18: a git host's was told; on a stick all was sent again without a word."""
+    ann, _ = pair
+    stick, before = tmp_path / "stick", tmp_path / "before"
+    shutil.copytree(stick, before)
+    ann.write("list.md", "tea\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    shutil.rmtree(stick)
+    before.rename(stick)
+    if is_emptied:
+        (box,) = stick.glob(f"*/{ann.lace('id')['fingerprint']}")
+        shutil.rmtree(box)
+    said = f"Your mailbox on {stick} did not hold what was left there"
+    (problem,) = [one for one in ann.lace("pull", "stick")["problems"] if one["code"] == "mailbox-set-back"]
+    assert problem["message"].startswith(said)
+    assert problem["hint"].endswith("lace sync stick")
+    (problem,) = ann.lace("sync", "stick")["problems"]
+    assert problem["message"].startswith(said)
+    assert problem["hint"].startswith("What you share lies there again.")
+    assert ann.lace("sync", "stick")["problems"] == []
+
+
 @pytest.mark.parametrize("file", ["", "copy", "other"])
 def test_a_copy_that_showed_a_newer_state_was_set_back(pair: tuple[Person, Person], tmp_path: Path, file: str) -> None:
     """CYB-18: what one copy showed is remembered of it, whatever the other one shows.

@@ -59,7 +59,8 @@ def test_a_restored_medium_is_named_and_costs_nothing(tmp_path: Path, shelf: She
     replace_tree(tmp_path / "old", tmp_path / PLACE)
 
     result = visit(bob)
-    assert [(problem.code, problem.peer) for problem in result.problems] == [("rolled-back", "alice")]
+    told = [(problem.code, problem.peer) for problem in result.problems]
+    assert told == [("rolled-back", "alice"), ("mailbox-set-back", "")]
     assert "The medium was set back" in result.problems[0].message
     assert reputation(bob, alice.node.text).noted == (), "no signature says who put the older copy there"
     (noted,) = [read_audit(seal) for seal in entries_of(bob, "lace-evidence")]
@@ -189,7 +190,7 @@ def test_a_medium_put_back_and_forth_is_mended_by_its_owner(tmp_path: Path, shel
     visit(bob)  # the same again, under a higher number
     visit(alice)
     replace_tree(tmp_path / "first", tmp_path / PLACE)
-    assert [problem.code for problem in visit(alice).problems] == ["rolled-back"]
+    assert [problem.code for problem in visit(alice).problems] == ["rolled-back", "mailbox-set-back"]
     assert visit(bob).sent == 0
     assert [problem.code for problem in visit(alice).problems] == []
     assert [problem.code for problem in visit(alice).problems] == []
