@@ -41,7 +41,7 @@ from transports.address import parse_address
 from vault.desk_folders import MAIN, FolderGone, add_desk, desk_at, desks
 from vault.desks.memory import MemoryObjects
 from vault.errors import EnvironmentFault
-from vault.folder.noted import still_to_write
+from vault.folder.checkout_journal import still_to_write
 from vault.folder.unfinished import finish_checkout
 from vault.folder.work import changes
 from vault.identity.words import fingerprint_words

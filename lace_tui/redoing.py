@@ -20,7 +20,7 @@ from vault.by_kind import counted
 from vault.commands import as_option, as_typed
 from vault.desks.diff import diff_trees
 from vault.errors import EnvironmentFault
-from vault.folder.apart import one_below
+from vault.folder.divergence import one_below
 from vault.folder.kept_out import KEEP_OUT, keep_out
 from vault.folder.meanwhile import path_as_typed
 from vault.folder.work import MAIN, changes, commit

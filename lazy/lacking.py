@@ -81,7 +81,7 @@ def waiting_of(vault: Vault, waiting: Mapping[str, Counter[str]], node: str) -> 
 
 
 def waiting_in(vault: Vault, waiting: Mapping[str, Counter[str]], desk: str) -> int:
-    """Return how many of the releases that wait are of a desk and by friends; of mine `vault.folder.apart` tells."""
+    """Return how many of the releases that wait are of a desk and by friends; mine tells `vault.folder.divergence`."""
     return sum(waiting[node][desk] for node in waiting.keys() - linked(vault, vault.node.text)) if waiting else 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from vault.folder.apart import parted
+from vault.folder.divergence import parted
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, json_texts
 from vault.vault import Vault

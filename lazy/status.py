@@ -25,8 +25,8 @@ from lazy.vectors import ahead_behind, person_vectors, vector_here
 from vault.desk_folders import desks
 from vault.errors import EnvironmentFault, LaceError
 from vault.files import Unreadable
+from vault.folder.checkout_journal import is_unfinished
 from vault.folder.meanwhile import left_to_person
-from vault.folder.noted import is_unfinished
 from vault.folder.work import MAIN, checkout_of
 from vault.identity.mark import MarkMissing, OtherMachine, check, require_writable
 from vault.log_gap import first_missing

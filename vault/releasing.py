@@ -12,7 +12,7 @@ from vault.content.totals import Since, keep_totals
 from vault.desk_folders import MAIN
 from vault.desks.worktree import Problem
 from vault.errors import CallerError
-from vault.folder.apart import check_apart, refuse_apart
+from vault.folder.divergence import check_apart, refuse_apart
 from vault.folder.unfinished import finish_checkouts
 from vault.folder.work import Changes, Committed, Unchanged, checkout_of, seal_commit
 from vault.names import BadVersion, Version

@@ -133,8 +133,8 @@ def kept_lines(vault: Vault, desk: str, kept: Sequence[str]) -> list[str]:
     """Return what to say of files that were saved while the folder was written, and what to do."""
     if not kept:
         return []
+    from vault.folder.checkout_journal import is_unfinished  # noqa: PLC0415
     from vault.folder.meanwhile import saved_meanwhile  # noqa: PLC0415 - hardly any file is saved meanwhile
-    from vault.folder.noted import is_unfinished  # noqa: PLC0415
 
     what = "so left as they are"
     if not is_unfinished(vault, desk):
@@ -172,7 +172,7 @@ def after_kept(vault: Vault, desk: str) -> str:
 
 def late_lines(vault: Vault, desk: str, kept: Sequence[str]) -> tuple[str, ...]:
     """Return what to say of such files and what to do next, where an act has no answer of its own for it."""
-    from vault.folder.noted import is_unfinished  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.folder.checkout_journal import is_unfinished  # noqa: PLC0415 - hardly any file is saved meanwhile
 
     lines = kept_lines(vault, desk, kept)
     return (*lines, f"next: {inert(after_kept(vault, desk))}") if kept and is_unfinished(vault, desk) else tuple(lines)

@@ -18,7 +18,7 @@ from lazy.places.registry import places
 from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.errors import CallerError, LaceError
-from vault.folder.apart import away
+from vault.folder.divergence import away
 from vault.identity.keys import KeyLocked
 from vault.identity.words import fingerprint_words
 from vault.notes.people import ADMISSION

@@ -10,7 +10,7 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import desk_option, notices, paths_of, say_pushed
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
-from vault.folder.apart import check_apart
+from vault.folder.divergence import check_apart
 from vault.folder.kept_out import keep_out, leaving
 from vault.folder.work import shares_commits
 from vault.plural import few

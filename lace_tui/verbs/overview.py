@@ -19,8 +19,8 @@ from lazy.results import sync_command
 from lazy.status import DeskStatus, refused_by_mark, status
 from lazy.vectors import vectors
 from vault.errors import EnvironmentFault, LaceError
+from vault.folder.checkout_journal import is_unfinished
 from vault.folder.meanwhile import keep_command, left_to_person
-from vault.folder.noted import is_unfinished
 
 if TYPE_CHECKING:
     from vault.folder.work import Changes

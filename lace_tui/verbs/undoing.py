@@ -23,7 +23,7 @@ from lace_tui.cli.written import (
 from lazy.folder.last_act import Undone
 from lazy.folder.unanswered import AGAIN, moved_again, note_answer, unanswered
 from lazy.folder.undo import undo
-from vault.folder.noted import is_unfinished
+from vault.folder.checkout_journal import is_unfinished
 from vault.vault import Vault
 from vault.writer import Writer
 

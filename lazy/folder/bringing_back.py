@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from vault.folder.apart import refuse_apart
+
 from lazy.address import ResolvedCommit
 from lazy.folder.checkout_files import CheckedOut, Foreseen, as_planned, foreseen, write_state
 from lazy.folder.had_again import holds_mine, holds_something
@@ -15,7 +17,6 @@ from vault.desks.diff import Change
 from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import lookup
-from vault.folder.apart import refuse_apart
 from vault.folder.checked_out import contained
 from vault.folder.meanwhile import keep_command, path_as_typed
 from vault.folder.parts import note_part

@@ -5,8 +5,8 @@ from __future__ import annotations
 from lazy.folder.written import follow
 from vault.desks.changeset import ChangeSet, apply_set
 from vault.desks.diff import diff_trees
-from vault.folder.apart import refuse_apart
 from vault.folder.checked_out import contained
+from vault.folder.divergence import refuse_apart
 from vault.folder.unfinished import finish_checkouts
 from vault.folder.work import Committed, checkout_of, record_commit, shares_commits
 from vault.readers import check_readers

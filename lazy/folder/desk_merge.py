@@ -27,7 +27,7 @@ from vault.desks.ports import Sink, Source
 from vault.desks.strategies import Strategy, merge_by
 from vault.errors import CallerError
 from vault.folder.checked_out import contained
-from vault.folder.noted import still_to_write
+from vault.folder.checkout_journal import still_to_write
 from vault.folder.parts import base_with_parts, brings_part
 from vault.folder.virtual_base import as_it_came, is_all_in
 from vault.folder.work import Changes, Checkout, adopt_commit, beside, checkout_of, finish_checkouts, record_commit

@@ -16,8 +16,8 @@ from lazy.folder.permitted import Refused, refused
 from lazy.overtaken import last_released
 from lazy.people import node_of
 from vault.errors import CallerError
-from vault.folder.apart import apart_here
 from vault.folder.checked_out import contained
+from vault.folder.divergence import apart_here
 from vault.folder.parts import brings_part
 from vault.folder.work import MAIN, Checkout, checkout_of
 from vault.names import Version

@@ -12,7 +12,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.plan import Skip
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
-from vault.folder.noted import in_the_way
+from vault.folder.checkout_journal import in_the_way
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch

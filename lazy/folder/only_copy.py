@@ -12,7 +12,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.tree import Entry
 from vault.errors import DataError
 from vault.files import NotWritable
-from vault.folder.noted import plan_folder
+from vault.folder.checkout_journal import plan_folder
 from vault.folder.work import changes
 from vault.records import RecordHash
 from vault.revisions.history import CommitInfo

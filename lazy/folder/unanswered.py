@@ -19,7 +19,7 @@ from lazy.folder.moving import paths_moved
 from vault.desks.plan import Skip
 from vault.desks.tree import lookup
 from vault.errors import LaceError
-from vault.folder.noted import left_as_they_are, noted_trees
+from vault.folder.checkout_journal import left_as_they_are, noted_trees
 from vault.lock import LOCK_SECONDS
 from vault.notes.own import RELEASE_UNANSWERED, UNANSWERED, Unanswered
 from vault.records import RecordHash

@@ -31,11 +31,11 @@ from vault.desk_folders import MAIN
 from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
-from vault.folder.apart import one_below
+from vault.folder.checkout_journal import is_unfinished, left_as_they_are, plan_unfinished
+from vault.folder.divergence import one_below
 from vault.folder.held_rules import look_again
 from vault.folder.kept_out import KEEP_OUT
 from vault.folder.meanwhile import clashing, keep_command
-from vault.folder.noted import is_unfinished, left_as_they_are, plan_unfinished
 from vault.folder.unfinished import finish_checkout, finish_checkouts
 from vault.folder.work import Checkout, changes, set_checkout
 from vault.records import RecordHash

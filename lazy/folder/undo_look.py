@@ -10,8 +10,8 @@ from lazy.folder.undo_path import BROUGHT, FOUND, as_before
 from lazy.folder.written import as_written, follow
 from vault.commands import as_typed
 from vault.desks.memory import MemoryObjects
+from vault.folder.checkout_journal import is_unfinished
 from vault.folder.held_rules import begin_look, end_look
-from vault.folder.noted import is_unfinished
 from vault.folder.unfinished import finish_checkouts
 from vault.folder.work import Checkout, changes, checkout_of
 from vault.records import RecordHash

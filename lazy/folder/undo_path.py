@@ -20,8 +20,8 @@ from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
 from vault.desks.paths import is_at_or_below
 from vault.desks.tree import lookup
+from vault.folder.checkout_journal import is_unfinished
 from vault.folder.meanwhile import keep_command, path_as_typed
-from vault.folder.noted import is_unfinished
 from vault.folder.unfinished import finish_checkouts
 from vault.folder.work import Checkout, changes, checkout_of
 from vault.records import RecordHash

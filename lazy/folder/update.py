@@ -25,9 +25,9 @@ from lazy.lacking import no_sync_brings, waiting_in, waiting_releases
 from lazy.parts import parts_here
 from lazy.people import label_of
 from vault.desks.memory import MemoryObjects
-from vault.folder.apart import away
+from vault.folder.checkout_journal import is_unfinished, still_to_write
 from vault.folder.desks_around import noted_around
-from vault.folder.noted import is_unfinished, still_to_write
+from vault.folder.divergence import away
 from vault.folder.unfinished import planned_result
 from vault.folder.work import (
     MAIN,

@@ -16,7 +16,7 @@ from vault.desks.causes import Cause
 from vault.desks.checkout import CheckoutResult
 from vault.desks.plan import Skip
 from vault.errors import CallerError
-from vault.folder.noted import left_as_they_are
+from vault.folder.checkout_journal import left_as_they_are
 from vault.folder.unfinished import checkout_tree
 from vault.plural import few
 from vault.records import RecordHash

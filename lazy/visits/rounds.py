@@ -30,7 +30,7 @@ from vault.commands import as_typed
 from vault.desk_folders import MAIN, desks
 from vault.desks.paths import files_in
 from vault.errors import Cancelled, LaceError
-from vault.folder.apart import apart_here, note_doubled, note_parted
+from vault.folder.divergence import apart_here, note_doubled, note_parted
 from vault.identity.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.records import Verifier

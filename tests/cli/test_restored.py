@@ -10,7 +10,7 @@ import pytest
 
 from lazy.address import SeveralRevisions
 from tests.people import Person
-from vault.folder.apart import OwnWorkApart
+from vault.folder.divergence import OwnWorkApart
 
 
 def test_commands_say_how_to_go_on_while_ones_own_content_is_not_here(

@@ -28,7 +28,7 @@ from tests.shelf import Shelf
 from vault import releasing
 from vault.desk_folders import MAIN
 from vault.folder import work
-from vault.folder.apart import OwnWorkApart, apart, away
+from vault.folder.divergence import OwnWorkApart, apart, away
 from vault.names import Version
 from vault.notes.revisions import CROSSED, DOUBLED
 from vault.revisions.graph import is_ancestor

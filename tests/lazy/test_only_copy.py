@@ -9,7 +9,7 @@ import pytest
 from lazy.folder.only_copy import only_copies
 from tests.circle.world import open_vault
 from tests.people import Person, person_in
-from vault.folder.apart import one_below
+from vault.folder.divergence import one_below
 from vault.revisions.history import commit_info, line_head
 from vault.watch import Watch
 

@@ -5,9 +5,10 @@
 | `work`, `checked_out` | commits and checkouts, and what the folder stands on |
 | `looking`, `dir_cache` | how it is looked at, and what the last look saw |
 | `held_rules`, `former_rules` | former rules that hold on, and how many |
-| `unfinished`, `noted`, `meanwhile` | a checkout that was cut off, the notes it left, and what was saved meanwhile |
+| `unfinished`, `checkout_journal` | a checkout that was cut off, and the notes it left |
+| `meanwhile` | what was saved while a checkout wrote |
 | `desk_moves`, `unshared` | what one has where another lies or lay before it was moved, and nobody got yet |
-| `apart`, `parts`, `copies` | what my line has beyond it, what was brought by path, and copies beside it |
+| `divergence`, `parts`, `copies` | what my line has beyond it, what was brought by path, and copies beside it |
 | `virtual_base`, `desks_around` | the merge base of a new desk, from what it has of the desks around it |
 | `kept_out` | what is shared no more and stays in the folder |
 | `unnamed` | what a commit takes in or takes away only where a person named it |

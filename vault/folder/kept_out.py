@@ -19,8 +19,8 @@ from vault.desks.paths import is_at_or_below, join
 from vault.desks.tree import Entry, lookup, walk
 from vault.errors import CallerError
 from vault.files import Unreadable, reason_of
-from vault.folder.apart import refuse_apart
 from vault.folder.checked_out import checkout_of, contained
+from vault.folder.divergence import refuse_apart
 from vault.folder.unfinished import finish_checkouts
 from vault.folder.work import Committed, Unchanged, record_commit, share_commit
 from vault.plural import few

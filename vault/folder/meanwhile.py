@@ -24,10 +24,10 @@ from vault.desks.merge import merge_trees, resolve_with
 from vault.desks.tree import lookup
 from vault.errors import CallerError, DataError, EnvironmentFault
 from vault.folder.checked_out import noted_hash
+from vault.folder.checkout_journal import noted_trees, plan_folder, plan_unfinished
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import hold_on
 from vault.folder.looking import look
-from vault.folder.noted import noted_trees, plan_folder, plan_unfinished
 from vault.notes.folders import LEFT_AS_SAVED
 from vault.records import RecordHash
 

@@ -17,9 +17,9 @@ from vault.desks.tree import lookup, read_directory
 from vault.desks.worktree import Problem
 from vault.errors import EnvironmentFault
 from vault.files import DiskFull, NotWritable, Unreadable
+from vault.folder.checkout_journal import is_unfinished, noted_trees, plan_folder, plan_unfinished
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import hold_on
-from vault.folder.noted import is_unfinished, noted_trees, plan_folder, plan_unfinished
 from vault.lock import LOCK_SECONDS
 from vault.records import RecordHash
 from vault.space import require_room

@@ -16,13 +16,13 @@ from vault.desks.diff import Change, diff_trees
 from vault.desks.ignore import IGNORE_FILE
 from vault.desks.memory import MemoryObjects
 from vault.desks.worktree import Problem, Snapshot
-from vault.folder.apart import note_left_behind, refuse_apart
 from vault.folder.checked_out import Checkout, checkout_of, contained, set_checkout
+from vault.folder.checkout_journal import left_as_they_are
 from vault.folder.dir_cache import StoredDirCache
+from vault.folder.divergence import note_left_behind, refuse_apart
 from vault.folder.gone_desks import notices_of_gone
 from vault.folder.held_rules import forget_idle, held_by, looked_at, note_committed
 from vault.folder.looking import look, take
-from vault.folder.noted import left_as_they_are
 from vault.folder.unfinished import (
     finish_checkout,
     finish_checkouts,

@@ -138,7 +138,7 @@ PARTED: Final = Note(
     "The nodes of which a later release came that does not contain the one before; an update takes all of theirs, not"
     " the last alone.",
     "Never.",
-    ("vault.folder.apart",),
+    ("vault.folder.divergence",),
     of="desk",
 )
 DOUBLED: Final = Note(
@@ -147,7 +147,7 @@ DOUBLED: Final = Note(
     "The first number of my line that two revisions have, or whose revision the next one does not contain, as after a"
     " backup was restored.",
     "Dropped once a folder that contains all of them is committed or released.",
-    ("vault.folder.apart",),
+    ("vault.folder.divergence",),
     of="desk",
 )
 CROSSED: Final = Note(
@@ -155,6 +155,6 @@ CROSSED: Final = Note(
     flag("1"),
     "Given from then until the release: meanwhile numbers do not tell which of my revisions contain which.",
     "Emptied by that release.",
-    ("vault.folder.apart",),
+    ("vault.folder.divergence",),
     of="desk",
 )

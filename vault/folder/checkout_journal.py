@@ -1,4 +1,4 @@
-"""What the store notes of a checkout that is to be written: between which trees, and what that takes (APP-13).
+"""The journal of a checkout that is to be written: between which trees, and what that takes (APP-13).
 
 Everything here reads. `vault.folder.unfinished` goes on with such a checkout, and `vault.folder.meanwhile` merges what
 was saved while it was written.

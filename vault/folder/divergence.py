@@ -1,4 +1,4 @@
-"""What my own line holds and my folder does not, as after a backup of the folder was restored (LAZ-65).
+"""Where my line and my folder diverged: it holds what the folder does not, as after a backup was restored (LAZ-65).
 
 A commit stands on what the folder stands on, and has the next number of my line. So long as the folder does not contain
 the line, a release would leave out what I had released before, and friends who had not taken that would never get it.
