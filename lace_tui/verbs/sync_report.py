@@ -318,7 +318,8 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
         lines += [f"  what is here of it comes with: {inert(command)}" for command in parts]
     if result.planned is None and not result.queued:
         read, written = bytes_text(result.traffic.bytes_read), bytes_text(result.traffic.bytes_written)
-        lines.append("  " + paint.faint(f"{read} read, {written} written"))
+        asked = " to ask for it; nothing was written there" if result.only_read else " written"
+        lines.append("  " + paint.faint(f"{read} read, {written}{asked}"))
         if result.safe_to_remove:
             lines.append("  " + paint.good("safe to remove"))
     return "\n".join(lines)

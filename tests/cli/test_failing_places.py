@@ -420,6 +420,7 @@ def test_what_is_mine_waits_for_no_vault_that_is_only_read(pair: tuple[Person, P
     bob.lace("release", "1.2.0")
     told = bob.text("sync", "anns")
     assert "  only read, for its key is not on this machine: what is yours goes another way\n" in told
+    assert re.search(r"read, \d+ B to ask for it; nothing was written there$", told, re.MULTILINE)
     assert told.endswith("Next: lace place add NAME DIR\n")
     assert "lace sync anns" not in bob.text("queue")
     assert all(not entry["places"] for entry in bob.lace("queue")["entries"])
