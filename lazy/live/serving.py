@@ -7,7 +7,7 @@ reads and writes in turn, and a body that is cut costs nobody a lock.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from threading import Lock
 from time import monotonic
 from typing import NamedTuple
@@ -39,6 +39,7 @@ from lazy.visits.rounds import close_round, held_back
 from lazy.visits.terms import vector_told
 from transports.address import AddressKind
 from transports.errors import BadStream
+from transports.http.hello import OtherClock
 from transports.http.paths import STATE_BYTES
 from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
 from vault.errors import Cancelled, EnvironmentFault, LaceError
@@ -98,6 +99,7 @@ class Service:
         self._watch = watch
         self._turned: set[Verifier] = set()
         self._turning = Lock()
+        self._of_other_clocks: set[Verifier] = set()
         self._makes_room_from = 0.0
         self._watched: Vault | None = None
         self._version: object = None
@@ -155,6 +157,22 @@ class Service:
             return  # not noted this time: the vault is busy, or may not sign; the refusal stands
         finally:
             self._turning.release()
+
+    def clock_differs(self, clock: OtherClock) -> None:
+        """Tell once a run that a member was not answered for their clock; they are told to compare both, as any is."""
+        if clock.who in self._of_other_clocks:
+            return
+        with suppress(LaceError), closing(self._open()) as vault:
+            if clock.who == vault.node or not is_member(vault, clock.who.text):
+                return
+            self._of_other_clocks.add(clock.who)
+            off = (
+                f"{plural(abs(clock.ahead) // 60, 'minute')} {'ahead of' if clock.ahead > 0 else 'behind'} the one here"
+            )
+            way = "compare the clocks of both machines"
+            self._tell(
+                Served(label_of(vault, clock.who.text), problem=f"their clock is {off}, so no answer went: {way}")
+            )
 
     def request(self, record: bytes) -> bool | None:
         """Look at the request of somebody invited, or the admission of a new node of a member.

@@ -25,7 +25,7 @@ from tests.live import servers
 from tests.people import Person
 from transports.address import LiveAddress
 from transports.http.client import LiveConnection
-from transports.http.hello import Session
+from transports.http.hello import OtherClock, Session
 from transports.http.identity import make_identity
 from transports.http.pace import Pace
 from transports.http.paths import SYNC_PATH
@@ -90,6 +90,9 @@ class _Handler:
         return False
 
     def turned_away(self, node: Verifier) -> None:
+        """Do nothing."""
+
+    def clock_differs(self, clock: OtherClock) -> None:
         """Do nothing."""
 
     def state(self) -> bytes:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from transports.address import LiveAddress
 from transports.http.client import LiveConnection
-from transports.http.hello import Session
+from transports.http.hello import OtherClock, Session
 from transports.http.identity import make_identity
 from transports.http.pace import Pace
 from transports.http.paths import STATE_BYTES
@@ -41,6 +41,8 @@ class Nobody:
         return not node
 
     def turned_away(self, node: Verifier) -> None: ...
+
+    def clock_differs(self, clock: OtherClock) -> None: ...
 
     def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None: ...
 

@@ -6,6 +6,7 @@ import http.client
 import io
 import os
 import random
+import re
 import socket
 import sqlite3
 import ssl
@@ -124,6 +125,28 @@ def test_who_is_turned_away_leaves_evidence_that_one_can_read(alice: Person, bob
     told = alice.lace("audit", "list", "--verb", "lace-evidence")["entries"]
     assert len(told) == 2
     assert alice.lace("audit", "verify")["ok"]
+
+
+def test_clocks_that_differ_are_told_to_who_serves_and_a_stranger_learns_nothing(alice: Person, bob: Person) -> None:
+    """CYB-17, APP-14: the visitor alone was told, who may not be the one whose clock is wrong."""
+    found(alice)
+    stranger = SigningKey.from_seed(b"\x07" * 32)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        session = session_of(server, alice.lace("id")["group"])
+        bob.world["now_ns"] = lambda: time.time_ns() + 20 * 60 * 10**9
+        for _ in range(2):
+            told = bob.lace("sync", "home", expect=34)
+        assert "compare the clocks of both machines" in told["error"]["hint"]
+        late = make_hello(stranger, session, SYNC_PATH, Tai(0), lambda size: b"n" * size)
+        answers = {ask(server.port, SYNC_PATH, {HEADER: text}, b"body") for text in (late, hello(stranger, session))}
+        assert answers == {(403, b"refused\n")}
+        del bob.world["now_ns"]
+        bob.lace("sync", "home")
+    said = [str(line["problem"]) for line in server.told if "clock" in str(line.get("problem"))]
+    assert len(said) == 1
+    assert re.match(r"their clock is (19|20) minutes ahead of the one here, so no answer went", said[0])
 
 
 def test_a_crowd_of_strangers_is_noted_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

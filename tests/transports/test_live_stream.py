@@ -329,6 +329,9 @@ def test_a_hello_counts_once_within_its_time_and_place() -> None:
     late = hello(nonce=b"e")
     clock[0] = Tai.from_unix_ns((1_700_000_000 + WINDOW + 1) * 10**9)
     assert gate.check(late, "/p") is None
+    assert gate.other_clock(late, "/p") == (key.verifier, -WINDOW - 1)
+    assert gate.other_clock(late, "/other") is None
+    assert gate.other_clock(first[:-8] + "AAAAAAAA", "/p") is None
     assert gate.check(hello(nonce=b"f"), "/p") == key.verifier
     for noise in ("", "x", "A" * 500, first[:-4], "é" * 20):
         assert gate.check(noise, "/p") is None

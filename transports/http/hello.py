@@ -17,7 +17,7 @@ from vault.records.hashes import Verifier
 from vault.records.tai import Tai
 from vault.suite import SigningKey, verify_statement
 
-__all__ = ["HEADER", "WINDOW", "HelloGate", "Session", "make_hello"]
+__all__ = ["HEADER", "WINDOW", "HelloGate", "OtherClock", "Session", "make_hello"]
 
 HEADER = "Lace-Hello"
 WINDOW = 300  # seconds by which two clocks may differ
@@ -55,6 +55,24 @@ def make_hello(key: SigningKey, session: Session, path: str, now: Tai, entropy: 
     return base64.urlsafe_b64encode(_BODY.pack(_VERSION, client, nonce, now.seconds, signature)).decode()
 
 
+class OtherClock(NamedTuple):
+    """A clock by which no hello counts here.
+
+    Args:
+        who: whose it is; they proved their key.
+        ahead: seconds by which it is ahead of the one here; negative where it is behind.
+    """
+
+    who: Verifier
+    ahead: int
+
+
+class _Hello(NamedTuple):
+    who: Verifier
+    nonce: bytes
+    seconds: int
+
+
 class HelloGate:
     """Checks hellos for one run of a server, and remembers those that were used.
 
@@ -70,6 +88,18 @@ class HelloGate:
 
     def check(self, text: str, path: str) -> Verifier | None:
         """Return who speaks, or None; why it is refused is nobody's business."""
+        hello, now = self._proven(text, path), self._now().seconds
+        if hello is None or abs(hello.seconds - now) > WINDOW:
+            return None
+        return hello.who if self._is_fresh(hello.nonce + hello.who.key, now) else None
+
+    def other_clock(self, text: str, path: str) -> OtherClock | None:
+        """Return who proved their key and is refused for their clock alone; for who serves, and nobody else."""
+        hello = self._proven(text, path)
+        ahead = hello.seconds - self._now().seconds if hello is not None else 0
+        return OtherClock(hello.who, ahead) if hello is not None and abs(ahead) > WINDOW else None
+
+    def _proven(self, text: str, path: str) -> _Hello | None:
         if len(text) > _TEXT_LIMIT:
             return None
         try:
@@ -78,13 +108,12 @@ class HelloGate:
             )
         except (binascii.Error, ValueError, struct.error):
             return None
-        now = self._now().seconds
-        if version != _VERSION or abs(now - seconds) > WINDOW:
-            return None
         who = Verifier(client)
+        if version != _VERSION:
+            return None
         if not verify_statement(who, _DOMAIN, self._session.message(client, path, nonce, seconds), signature):
             return None
-        return who if self._is_fresh(nonce + client, now) else None
+        return _Hello(who, nonce, seconds)
 
     def _is_fresh(self, mark: bytes, now: int) -> bool:
         while self._used:

@@ -30,7 +30,7 @@ from starlette.types import Receive, Scope, Send
 from transports.errors import AddressInUse
 from transports.http.bodies import SILENCE, AnswerBody, Body
 from transports.http.guarded import LINE, Doorstep, Faults, GuardedProtocol
-from transports.http.hello import HEADER, HelloGate, Session
+from transports.http.hello import HEADER, HelloGate, OtherClock, Session
 from transports.http.identity import ServerIdentity
 from transports.http.pace import Pace
 from transports.http.paths import NEWS_PATH, REQUEST_PATH, REVOKED, STATE_BYTES, SYNC_PATH, TAKEN, WAITS
@@ -71,6 +71,9 @@ class Handler(Protocol):
 
     def turned_away(self, node: Verifier) -> None:
         """Take note that this node proved its key and was not answered."""
+
+    def clock_differs(self, clock: OtherClock) -> None:
+        """Take note that a node proved its key and was not answered for its clock."""
 
     def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
         """Read one body and write its answer."""
@@ -170,8 +173,12 @@ class LiveServer:
     async def _member(self, request: Request) -> Verifier | Response:
         """Return which member asks, or the answer to somebody else."""
         loop = asyncio.get_running_loop()
-        who = self._gate.check(request.headers.get(HEADER, ""), request.url.path)
+        hello = request.headers.get(HEADER, "")
+        who = self._gate.check(hello, request.url.path)
         if who is None:
+            clock = self._gate.other_clock(hello, request.url.path)
+            if clock is not None and self._judging < _JUDGING:
+                await self._judge(self._handler.clock_differs, clock)
             return await _refused(request)
         if not await loop.run_in_executor(self._door, self._handler.admits, who):
             was = await loop.run_in_executor(self._door, self._handler.was_revoked, who)
