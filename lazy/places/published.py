@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from vault.store import Store
 
 __all__ = [
-    "Part",
     "Published",
     "Rest",
+    "Span",
     "distrust",
     "forget_published",
     "keep_published",
@@ -30,7 +30,7 @@ __all__ = [
     "wrote",
 ]
 
-Part = tuple[int, int]  # of the exposure log: after a number, and up to one
+Span = tuple[int, int]  # of the exposure log: after a number, and up to one
 
 _COLUMNS = "number, head, epoch, at, seq, files, copied"
 # What no place of the medium left any more is that of one that is there under another name now.
@@ -46,11 +46,11 @@ class Rest(NamedTuple):
 
     Args:
         files: all its bundles, as they are noted.
-        copied: the parts of the exposure log that lie whole in mine.
+        copied: the spans of the exposure log that lie whole in mine.
     """
 
     files: frozenset[str] = frozenset()
-    copied: tuple[Part, ...] = ()
+    copied: tuple[Span, ...] = ()
 
 
 class Published(NamedTuple):

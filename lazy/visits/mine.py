@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from lazy.places.copies import Copies
-from lazy.places.published import Part, Rest, left_as, published
+from lazy.places.published import Rest, Span, left_as, published
 from transports.index.runs import BundleRef, RunRef
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxMedium
@@ -25,7 +25,7 @@ from vault.vault import Vault
 
 __all__ = ["ANEW", "SMALL_RUN", "Mine", "MyListing", "is_set_back", "listing_of", "my_mailbox", "noted", "within"]
 
-_PARTS = 10_000  # parts noted; the largest stay, and a prune lets go of nothing in the others
+_SPANS = 10_000  # spans noted; the largest stay, and a prune lets go of nothing in the others
 _BETWEEN = "SELECT 1 FROM exposure WHERE at > ? AND at <= ? LIMIT 1"
 _VISITED = "SELECT 1 FROM last_sync WHERE place = ?"  # since it was added
 _LOOKED_AT = 100  # records at most, for one that is small
@@ -40,14 +40,14 @@ class Mine(NamedTuple):
         at: the last number of the exposure log that lies there; 0 if it is not trusted.
         trusted: whether it is what I left there.
         rest: what it rests on, as it was noted; nothing if it is not trusted.
-        copied: the parts of the log noted to lie whole in its bundles, where these all lie there; else none.
+        copied: the spans of the log noted to lie whole in its bundles, where these all lie there; else none.
     """
 
     head: SeenHead | None
     at: int
     trusted: bool
     rest: Rest = Rest()
-    copied: tuple[Part, ...] = ()
+    copied: tuple[Span, ...] = ()
 
 
 ANEW = Mine(None, 0, trusted=False)
@@ -77,7 +77,7 @@ class MyListing:
         """What is written once more, before the only record that is gone: alone, that one would come out as it was."""
         self._newest: list[Listing] | None = None
         self.copied = mine.rest.copied
-        """The parts of the log that lie whole in bundles of mine, as noted; none where another wrote there."""
+        """The spans of the log that lie whole in bundles of mine, as noted; none where another wrote there."""
 
     @property
     def runs(self) -> tuple[RunRef, ...]:
@@ -167,19 +167,19 @@ class MyListing:
         )
         return any(within(self.copied, int(at)) for (at,) in rows)
 
-    def copied_with(self, parts: Iterable[Part]) -> tuple[Part, ...]:
-        """Return the parts of the log that lie whole in bundles of mine, and more; neighbours become one.
+    def copied_with(self, spans: Iterable[Span]) -> tuple[Span, ...]:
+        """Return the spans of the log that lie whole in bundles of mine, and more; neighbours become one.
 
         Numbers of what a prune let go of keep none apart: none of them is given again.
         """
-        merged: list[Part] = []
-        for after, upto in sorted((*self.copied, *parts)):
+        merged: list[Span] = []
+        for after, upto in sorted((*self.copied, *spans)):
             if merged and (after <= merged[-1][1] or not self._vault.store.rows(_BETWEEN, merged[-1][1], after)):
                 begin, end = merged.pop()
                 merged.append((begin, max(end, upto)))
             else:
                 merged.append((after, upto))
-        largest = sorted(merged, key=lambda each: each[0] - each[1])[:_PARTS]
+        largest = sorted(merged, key=lambda each: each[0] - each[1])[:_SPANS]
         return tuple(sorted(largest))
 
     def files(self) -> frozenset[str]:
@@ -191,14 +191,14 @@ class MyListing:
         return self._mine.rest.files or noted(self.whole().bundles())
 
 
-def within(parts: Sequence[Part], at: int) -> bool:
-    """Tell whether a number of the exposure log lies in one of some parts of it, sorted and apart.
+def within(spans: Sequence[Span], at: int) -> bool:
+    """Tell whether a number of the exposure log lies in one of some spans of it, sorted and apart.
 
     >>> within(((0, 3), (5, 6)), 3), within(((0, 3), (5, 6)), 5)
     (True, False)
     """
-    next_to = bisect_left(parts, at, key=itemgetter(1))
-    return next_to < len(parts) and parts[next_to][0] < at
+    next_to = bisect_left(spans, at, key=itemgetter(1))
+    return next_to < len(spans) and spans[next_to][0] < at
 
 
 def noted(bundles: Iterable[BundleRef]) -> frozenset[str]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from lazy.places.no_room import WithoutRoom, is_still_so, without_room
-from lazy.places.published import Part, keep_published, published
+from lazy.places.published import Span, keep_published, published
 from lazy.visits.mine import Mine, within
 from lazy.visits.room import LEAST
 from transports.address import AddressKind
@@ -24,7 +24,7 @@ from vault.records import RecordHash, Verifier
 from vault.store.database import select_in
 from vault.vault import Vault
 
-__all__ = ["NOTHING", "Copies", "Wanted", "WantedRecord", "bytes_of", "lies_in", "not_mine", "own_parts", "parts_of"]
+__all__ = ["NOTHING", "Copies", "Wanted", "WantedRecord", "bytes_of", "lies_in", "not_mine", "own_spans", "spans_of"]
 __all__ += ["refused_before", "take_back", "wanted_here"]
 
 _ROWS = f"""
@@ -150,8 +150,8 @@ def lies_in(listing: Listing, record: RecordHash, node: Verifier) -> bool:
     return bundle is not None and bundle.mailbox == node
 
 
-def own_parts(vault: Vault, between: Part, is_own: Callable[[RecordHash], bool]) -> Iterator[Part]:
-    """Yield the parts of a stretch of the exposure log of which each record is one that lies in a bundle of mine."""
+def own_spans(vault: Vault, between: Span, is_own: Callable[[RecordHash], bool]) -> Iterator[Span]:
+    """Yield the spans of a stretch of the exposure log of which each record is one that lies in a bundle of mine."""
     begin, end = 0, 0
     for at, kind, digest in vault.store.db.execute(_NUMBERS, between):
         if is_own(RecordHash(str(kind), bytes(digest))):
@@ -163,8 +163,8 @@ def own_parts(vault: Vault, between: Part, is_own: Callable[[RecordHash], bool])
         yield begin, end
 
 
-def parts_of(vault: Vault, between: Part, records: Collection[RecordHash]) -> Iterator[Part]:
-    """Yield the numbers that some records have within a stretch of the exposure log, as parts of it."""
+def spans_of(vault: Vault, between: Span, records: Collection[RecordHash]) -> Iterator[Span]:
+    """Yield the numbers that some records have within a stretch of the exposure log, as spans of it."""
     after, upto = between
     positions = [p for p in map(vault.store.position, records) if p is not None]
     for (at,) in select_in(vault.store.db, _NUMBERS_OF, positions):

@@ -12,14 +12,14 @@ from itertools import chain
 
 from lazy.belonging.beacon import due_on
 from lazy.people import is_member
-from lazy.places.published import Part, Rest, left_as, wrote
+from lazy.places.published import Rest, Span, left_as, wrote
 from lazy.places.sealing import is_under_new_key, rebased
 from lazy.visits.additions import additions, exposed_bytes, exposed_sizes, missing, others
 from lazy.visits.copying import clear_unnamed, copy_wanted
 from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
 from lazy.visits.my_head import next_head, remember, shown
 from lazy.visits.only_there import carried, going_away
-from lazy.visits.own_copies import lies_in, own_parts, parts_of
+from lazy.visits.own_copies import lies_in, own_spans, spans_of
 from lazy.visits.room import require_room_at
 from lazy.visits.sending import Outgoing, Sending, plan_sending
 from lazy.visits.terms import vector_told
@@ -54,9 +54,9 @@ def settle_published(vault: Vault, medium: MailboxMedium, name: str) -> None:
     left = left_as(vault, medium.place_id, name, head)
     if left is not None and not plan.amount(vault, medium).records:
         listing = listing_of(vault, medium, plan.mine) or Listing([])
-        parts = own_parts(vault, (0, plan.upto), lambda record: lies_in(listing, record, vault.node))
+        spans = own_spans(vault, (0, plan.upto), lambda record: lies_in(listing, record, vault.node))
         known = MyListing(vault, medium, plan.mine, Proven())
-        remember(vault, medium, name, head, plan.upto, left.rest._replace(copied=known.copied_with(parts)))
+        remember(vault, medium, name, head, plan.upto, left.rest._replace(copied=known.copied_with(spans)))
 
 
 def publish_mine(
@@ -266,19 +266,19 @@ def _bring(
         cancel=watch.is_stopped,
     )
     # What lies in another's bundle goes with it, and the listing may have named it there before.
-    parts: Iterable[Part] = [(mine.at, plan.upto)]
+    spans: Iterable[Span] = [(mine.at, plan.upto)]
     if len(known.of_additions()) or any(bundle.mailbox != vault.node for bundle in used):
         of_mine = [run for run in lacking.references if any(b and b.mailbox == vault.node for b in run.named())]
         named = [known.of_additions(), *map(Listing, ([run] for run in of_mine))]
         if any(map(len, named)):
-            parts = own_parts(
+            spans = own_spans(
                 vault,
                 (mine.at, plan.upto),
                 lambda record: record in beside or any(lies_in(listing, record, vault.node) for listing in named),
             )
         else:  # as at a first visit, which names thousands of a friend's and copies a few
-            parts = parts_of(vault, (mine.at, plan.upto), beside)
-    return done, Rest(files | noted(done.bundles) | noted(used), known.copied_with(parts))
+            spans = spans_of(vault, (mine.at, plan.upto), beside)
+    return done, Rest(files | noted(done.bundles) | noted(used), known.copied_with(spans))
 
 
 def _first_of(

@@ -321,7 +321,7 @@ def test_copies_that_a_cut_visit_left_are_not_made_again(
 def test_many_copies_are_made_to_their_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """CLAY-79: chosen by their hashes they were more parts of the log than a place notes, and asked for for ever."""
     monkeypatch.setattr("vault.content.copies.MOST_COPIES_WANTED", 10)
-    monkeypatch.setattr("lazy.visits.mine._PARTS", 10)
+    monkeypatch.setattr("lazy.visits.mine._SPANS", 10)
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")
     for version in range(3):
