@@ -8,6 +8,7 @@ travels.
 
 from __future__ import annotations
 
+import re
 import struct
 import subprocess
 import threading
@@ -24,8 +25,9 @@ from transports.git.command import GitRunner
 from transports.git.complaints import damaged
 from vault.files import AtomicFile, refuse_write
 
-__all__ = ["Info", "Objects", "Row", "rows_of", "tree_of"]
+__all__ = ["Info", "Objects", "Row", "is_oid", "rows_of", "tree_of"]
 
+_OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _GATHERED = 2 << 20  # bytes that wait here at most, before git writes them
 _ALONE = 64 << 10  # bytes of an object that is written by itself
 _ASKED = 100  # questions put at once: they and their answers fit into any pipe
@@ -265,6 +267,11 @@ def _end_all(running: dict[str, _Stays]) -> None:
             there.process.kill()
             there.process.wait()
         there.answers.close()
+
+
+def is_oid(text: str) -> bool:
+    """Tell whether a text is the id of an object: a SHA-1 in hexadecimal, as git writes it."""
+    return _OID.fullmatch(text) is not None
 
 
 def tree_of(rows: Sequence[Row]) -> bytes:

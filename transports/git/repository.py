@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from transports.git.branches import generation
 from transports.git.command import GitRunner
 from transports.git.complaints import way_out
 from transports.git.notes import Notes
-from transports.git.objects import Info, Objects, Row, rows_of, tree_of
+from transports.git.objects import Info, Objects, Row, is_oid, rows_of, tree_of
 from transports.layout import MIB
 from vault.errors import LaceError
 from vault.files import read_bounded, refuse_write, write_atomic
@@ -31,7 +30,6 @@ SEEN = "refs/lace/seen/"
 _MINE = "mine"  # a directory; of what stands among refs, git tells the host
 _CARRIED = 32 * MIB  # bytes of mailboxes written from here that outlive their private repository
 _OID_LINE = 41  # bytes of a ref in a file: 40 hex characters and the end of the line
-_OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _SIGNATURE = "lace <lace> 1000000000 +0000"
 _CUTS = 256  # tips that were fetched alone; every talk names them all to the host
 _ROW_BYTES = 320  # of a row of a tree, name and all
@@ -330,7 +328,7 @@ class Repository:
                     continue
                 text = read_bounded(self.path / SEEN / name, _OID_LINE).decode("ascii", "replace")
                 oid = text.removesuffix("\n")
-                if _OID.fullmatch(oid) is not None:
+                if is_oid(oid):
                     found[name] = oid
                 else:  # torn by a power cut: git would fetch nothing into it any more
                     (self.path / SEEN / name).unlink(missing_ok=True)
@@ -365,7 +363,7 @@ class Repository:
             oid = read_bounded(self.path / _MINE / name, _OID_LINE).decode("ascii", "replace").removesuffix("\n")
         except (OSError, LaceError):
             oid = ""
-        return oid if _OID.fullmatch(oid) else self.seen().get(name)
+        return oid if is_oid(oid) else self.seen().get(name)
 
     def generations(self, name: str) -> list[str]:
         """Return the names under which a mailbox was written from here, by any of them."""

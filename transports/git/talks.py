@@ -15,6 +15,7 @@ from transports.git import upkeep
 from transports.git.command import GitRunner
 from transports.git.complaints import damaged
 from transports.git.local import check_directory, far_side
+from transports.git.objects import is_oid
 from transports.git.refusals import damage, refusal
 from transports.git.repository import SEEN, Repository
 from transports.layout import MIB
@@ -38,7 +39,6 @@ __all__ = [
 _REFS = "refs/heads/lace/"
 _WHOLE = "refs/lace/whole/"
 _FETCHING = "lace-fetch"  # not named .lock, which is git's word
-_OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _DAMAGED = re.compile(r"is corrupt|corrupt loose|index file|inflate: data stream")
 # What git says of objects that the far side lacks or that are none, and never of a line that was cut.
 _SPOILED = re.compile(
@@ -130,7 +130,7 @@ class Talks(Repository):
         for line in answer.decode("utf-8", "replace").splitlines():
             oid, _, name = line.partition("\t")
             if name.startswith(_REFS):
-                if _OID.fullmatch(oid) is None:
+                if not is_oid(oid):
                     raise NotAGitPlace(f"The git place {self._git.remote.shown} uses SHA-256 names; lace needs SHA-1.")
                 refs[name.removeprefix(_REFS)] = oid
         return refs

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from transports.errors import UnreadableFile
+from transports.git.objects import is_oid
 from transports.git.private import PrivateRepository
 from transports.git.repository import Entry
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, MIB, REQUEST_NAME, RUN_NAME
@@ -32,7 +33,6 @@ _COPIES = "copies"
 _MOST_COPIES = 10_000  # bundles in a list of those that hold copies alone
 _COPIES_BYTES = 39 * _MOST_COPIES
 _OIDS = re.compile(r"(?:[0-9a-f]{40}\n)*", re.ASCII)
-_OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _FILED = re.compile(r"lace-pieces/0\nsize (0|[1-9][0-9]{0,11})\n((?:[0-9a-f]{40}\n)*)", re.ASCII)
 _ROOT_ROWS = 64  # entries in the root of a tip's tree
 _HELD_ROWS = 500_000  # pieces and files of mailboxes that are in memory at once, beside those of the last
@@ -254,7 +254,7 @@ def _filed(part: str, text: bytes, oid: str) -> Filed:
 
 def _is_name(part: str, name: str) -> bool:
     if part == _DATA:
-        return _OID.fullmatch(name) is not None
+        return is_oid(name)
     return RUN_NAME.fullmatch(name) is not None or BUNDLE_NAME.fullmatch(name) is not None
 
 
