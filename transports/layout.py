@@ -29,6 +29,7 @@ __all__ = [
     "MIB",
     "NODES_LIMIT",
     "ONE_FILE",
+    "RATE_FLOOR",
     "REQUEST_NAME",
     "RUN_NAME",
     "RUN_RAW_LIMIT",
@@ -50,6 +51,7 @@ FRAME_STORED = 48 * 1024  # stored bytes a writer aims at: what a cut costs twic
 FRAME_FULL = 64 * 1024  # stored bytes of a frame of several records: with one of 60 KiB more a cut would cost too much
 FRAME_RAW_LIMIT = 33 * MIB  # raw bytes: the largest record is 32 MiB of data and some 0.5 MiB of headers
 FRAME_STORED_LIMIT = FRAME_RAW_LIMIT + MIB // 2  # what zstd may need for incompressible bytes
+RATE_FLOOR = 256  # bytes a second: who sends fewer over a whole window is not waited for, on any road
 NODES_LIMIT = 4096  # mailboxes of one group at a place: a circle of friends is far smaller
 BUNDLE_LIMIT = 2 << 30  # bytes: FAT32 ends at 4 GiB, and some tools at 2
 RUN_RAW_LIMIT = 48 * MIB  # raw bytes, about a million entries; keeps a lying frame under 64 MiB of memory

@@ -218,7 +218,7 @@ def test_requests_that_wait_for_the_vault_keep_no_member_out() -> None:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nobody wait for minutes."""
     monkeypatch.setattr("transports.http.pace._WINDOW", 0.05)
-    monkeypatch.setattr("transports.http.pace._RATE_FLOOR", 1_000_000)
+    monkeypatch.setattr("transports.http.pace.RATE_FLOOR", 1_000_000)
 
 
 @pytest.mark.usefixtures("impatient")

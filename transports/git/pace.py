@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable
 
 from transports.errors import PlaceUnreachable
+from transports.layout import RATE_FLOOR
 from vault.lock import Patience
 
 __all__ = ["Pace", "SentTooMuch"]
 
-_RATE_FLOOR = 256  # bytes a second, of a host on the web too
 _ANSWER_LIMIT = 32 << 20  # bytes of standard output that a host can make lace hold
 _LUMP = 64_000  # bytes that a host may send as one, of which git tells nothing before all of it is here
 _HELD = 1 << 20  # bytes that git calls written, over https, before it sends the first of them
@@ -82,7 +82,7 @@ class Pace:
         if self._answered > _ANSWER_LIMIT or (self._arrived is not None and size > self._limit):
             raise SentTooMuch(f"{self._shown} sends more than a place may, so the talk was ended.")
         moved = size + self._answered - self._moved
-        if moved < 0 or moved >= min(_RATE_FLOOR * self._patience.window, _LUMP):  # what came whole arrives no longer
+        if moved < 0 or moved >= min(RATE_FLOOR * self._patience.window, _LUMP):  # what came whole arrives no longer
             self._moved, self._got_on = self._moved + moved, True
         self._silent = 0.0 if self._was_heard else self._silent + seconds
         self._stuck = 0.0 if self._got_on else self._stuck + seconds
@@ -97,7 +97,7 @@ class Pace:
     def _longest(self) -> float:
         """Return the seconds that may go by without progress: more where git itself still sends what it wrote."""
         is_held = self._is_through and self._arrived is None
-        return self._patience.window + (min(self._written, _HELD) // _RATE_FLOOR if is_held else 0)
+        return self._patience.window + (min(self._written, _HELD) // RATE_FLOOR if is_held else 0)
 
     def _note(self, line: bytes) -> None:
         match = _STEP.match(line)
@@ -121,7 +121,7 @@ class Pace:
             return f"{self._shown} said nothing for {self._patience.silence:.0f} seconds, so the talk was ended."
         if not self._is_through:
             does = "takes" if self._is_writing else "sends"
-            return f"{self._shown} {does} fewer than {_RATE_FLOOR} bytes a second, so the talk was ended."
+            return f"{self._shown} {does} fewer than {RATE_FLOOR} bytes a second, so the talk was ended."
         if self._arrived is None:
             return f"{self._shown} took all that was sent, and did not say in {window:.0f} seconds whether it keeps it."
         return f"Git did not get on in {window:.0f} seconds with what {self._shown} sent, so it was ended."

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from transports.layout import RATE_FLOOR
+
 __all__ = ["Pace", "Patience"]
 
 _BURST = 0.25  # seconds' worth of bytes that go at once
-_RATE_FLOOR = 256  # bytes a second: who sends fewer over a whole window is not waited for, as in `web`
 _WINDOW = 60.0  # seconds of waiting
 
 
@@ -58,6 +59,6 @@ class Patience:
         self._waited += seconds
         self._came += size
         if self._waited >= _WINDOW:
-            if self._came < _RATE_FLOOR * _WINDOW:
-                raise TimeoutError(f"it sends fewer than {_RATE_FLOOR} bytes a second")
+            if self._came < RATE_FLOOR * _WINDOW:
+                raise TimeoutError(f"it sends fewer than {RATE_FLOOR} bytes a second")
             self._waited, self._came = 0.0, 0

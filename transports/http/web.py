@@ -28,6 +28,7 @@ from transports.errors import (
 )
 from transports.http.reasons import why_unreached
 from transports.http.schemes import PLAIN
+from transports.layout import RATE_FLOOR
 from transports.mailbox import ByteCount
 from vault.errors import LaceError
 from vault.typed import shown
@@ -35,7 +36,6 @@ from vault.typed import shown
 __all__ = ["SILENCE", "RangeAnswer", "Web", "WebAddress", "parse_web"]
 
 SILENCE = 30.0  # seconds without a byte after which a server counts as gone
-_RATE_FLOOR = 256  # bytes a second: a server slower than this over a whole window is not waited for
 _WINDOW = 60.0  # seconds
 _HEAD_SILENCES = 2  # that the head of an answer may take, however its bytes come
 _PORT_LIMIT = 65535
@@ -197,10 +197,10 @@ class RangeAnswer:
         now = monotonic()
         if now - self._began < _WINDOW:
             return
-        if self._moved < _RATE_FLOOR * _WINDOW:
+        if self._moved < RATE_FLOOR * _WINDOW:
             self._web.drop()
             raise PlaceUnreachable(
-                f"{self._web.address.uri} sends fewer than {_RATE_FLOOR} bytes a second.", hint=_LATER
+                f"{self._web.address.uri} sends fewer than {RATE_FLOOR} bytes a second.", hint=_LATER
             )
         self._began, self._moved = now, 0
 
