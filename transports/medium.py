@@ -27,7 +27,16 @@ from vault.errors import EnvironmentFault, LaceError
 from vault.files import DISK_FULL
 from vault.write_behind import WriteBehind
 
-__all__ = ["Guard", "counted_file", "digest_past_cache", "fault_of", "is_real_directory", "open_plain", "set_aside"]
+__all__ = [
+    "Guard",
+    "OwnedDescriptor",
+    "counted_file",
+    "digest_past_cache",
+    "fault_of",
+    "is_real_directory",
+    "open_plain",
+    "set_aside",
+]
 
 Guard = Callable[[str], AbstractContextManager[None]]
 
@@ -104,18 +113,42 @@ def counted_file(descriptor: int, name: str, guard: Guard, count: ByteCount) -> 
     return cast(BinaryIO, BufferedReader(_CountedFile(descriptor, name, guard, count), _BUFFER))
 
 
-class _CountedFile(RawIOBase):
-    def __init__(self, descriptor: int, name: str, guard: Guard, count: ByteCount) -> None:
+class OwnedDescriptor(RawIOBase):
+    """A descriptor as a file that can be read, and that closes it.
+
+    Args:
+        descriptor: of a plain file.
+    """
+
+    def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._what = f"The file {name}"
-        self._guard = guard
-        self._count = count
 
     def readable(self) -> bool:
+        """Tell that it can be read."""
         return True
 
     def seekable(self) -> bool:
+        """Tell that one can go anywhere in it."""
         return True
+
+    def tell(self) -> int:
+        """Return the place that is read next."""
+        return self.seek(0, os.SEEK_CUR)
+
+    def close(self) -> None:
+        """Close the descriptor; who has to know that bytes last asks before."""
+        if not self.closed:
+            super().close()
+            with suppress(OSError):
+                os.close(self._descriptor)
+
+
+class _CountedFile(OwnedDescriptor):
+    def __init__(self, descriptor: int, name: str, guard: Guard, count: ByteCount) -> None:
+        super().__init__(descriptor)
+        self._what = f"The file {name}"
+        self._guard = guard
+        self._count = count
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         with self._guard(self._what):
@@ -131,15 +164,6 @@ class _CountedFile(RawIOBase):
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         with self._guard(self._what):
             return os.lseek(self._descriptor, offset, whence)
-
-    def tell(self) -> int:
-        return self.seek(0, os.SEEK_CUR)
-
-    def close(self) -> None:
-        if not self.closed:
-            super().close()
-            with suppress(OSError):
-                os.close(self._descriptor)
 
 
 def digest_past_cache(descriptor: int, count: ByteCount) -> bytes:

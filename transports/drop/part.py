@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
-from io import BufferedRandom, RawIOBase
+from io import BufferedRandom
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from transports.errors import PlaceNotWritable
+from transports.medium import OwnedDescriptor
 from vault.lock import lock_now
 
 __all__ = ["open_part", "take_part"]
@@ -83,22 +83,13 @@ def _is_still_there(path: Path, found: os.stat_result) -> bool:
         return False
 
 
-class _PartFile(RawIOBase):
-    """A descriptor as a file."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+class _PartFile(OwnedDescriptor):
+    """A descriptor as a file that can be written too."""
 
     def fileno(self) -> int:
         return self._descriptor
 
-    def readable(self) -> bool:
-        return True
-
     def writable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
@@ -112,16 +103,7 @@ class _PartFile(RawIOBase):
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         return os.lseek(self._descriptor, offset, whence)
 
-    def tell(self) -> int:
-        return self.seek(0, os.SEEK_CUR)
-
     def truncate(self, size: int | None = None) -> int:
         size = self.tell() if size is None else size
         os.ftruncate(self._descriptor, size)
         return size
-
-    def close(self) -> None:
-        if not self.closed:
-            super().close()
-            with suppress(OSError):
-                os.close(self._descriptor)
