@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vault.folder.apart import refuse_apart
-
 from lazy.address import ResolvedCommit
 from lazy.folder.checkout_files import CheckedOut, Foreseen, as_planned, foreseen, write_state
 from lazy.folder.had_again import holds_mine, holds_something
@@ -18,6 +16,7 @@ from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import lookup
 from vault.folder.checked_out import contained
+from vault.folder.divergence import refuse_apart
 from vault.folder.meanwhile import keep_command, path_as_typed
 from vault.folder.parts import note_part
 from vault.folder.work import Changes, changes, checkout_of, record_commit, save_before

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from vault.folder.noted import left_as_they_are, plan_folder
-
 from lazy.address import ResolvedCommit
 from lazy.folder.acts import RESTORED
 from lazy.folder.had_again import holds_something
@@ -22,6 +20,7 @@ from vault.desks.plan import Skip
 from vault.desks.ports import Source
 from vault.desks.temporary import remove_temporary
 from vault.desks.tree import lookup, walk
+from vault.folder.checkout_journal import left_as_they_are, plan_folder
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import end_look, hold_on
 from vault.folder.parts import note_part

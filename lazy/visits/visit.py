@@ -179,11 +179,8 @@ def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, m
             _tell_lost(at, may_push=put.refusal is None and may_sign)
     if put.refusal is not None:
         _note_refusal(result, put.refusal)
-    if put.waited:
-        result.problems.append(_copies_wait(put))
-    result.problems += [Problem.of(warning, place.name) for warning in medium.warnings]
-    if went_back:
-        result.problems.append(_set_back(at, is_mended=push and may_sign and put.refusal is None))
+    is_mended = push and may_sign and put.refusal is None
+    result.problems += _said_of_mine(at, put, went_back=went_back, is_mended=is_mended)
     if pull:
         result.problems = told_of_closed(vault, medium, place.kind, result.problems)
         if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask
@@ -213,6 +210,13 @@ class _Put(NamedTuple):
         if later.refusal is not None:
             return self._replace(refusal=later.refusal)
         return later._replace(records=self.records + later.records)
+
+
+def _said_of_mine(at: _Visit, put: _Put, *, went_back: bool, is_mended: bool) -> list[Problem]:
+    """Return what is said of my mailbox: copies that wait, what the medium warned of, and that it was set back."""
+    said = [_copies_wait(put)] if put.waited else []
+    said += [Problem.of(warning, at.place.name) for warning in at.medium.warnings]
+    return said + ([_set_back(at, is_mended=is_mended)] if went_back else [])
 
 
 def _copies_wait(put: _Put) -> Problem:
