@@ -23,3 +23,9 @@ def begin_together(alice: Person, bob: Person, root: Path) -> None:
     for person in (bob, alice, bob):
         person.run("sync", "stick")
     bob.lace("update")
+
+
+def files_of(person: Person) -> dict[str, str]:
+    """Return path -> text of every file outside the vault."""
+    found = (path for path in person.folder.rglob("*") if path.is_file() and ".vault" not in path.parts)
+    return {path.relative_to(person.folder).as_posix(): path.read_text() for path in found}
