@@ -266,7 +266,7 @@ def next_release(vault: Vault, here: str) -> NextRelease:
     if found.items or earlier:
         since = since_after(vault, desk, found, overlay)
         new = new_text(found, earlier, since)
-        gone = " ".join([*look_lines(vault, found), *gone_lines(since), *still_shared_lines(found.problems)])
+        gone = " ".join([*look_lines(vault, found)[:1], *gone_lines(since), *still_shared_lines(found.problems)])
     else:
         try:
             check_new(vault, desk, None, found.problems)

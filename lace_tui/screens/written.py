@@ -118,7 +118,7 @@ def undo_lines(plan: Undone) -> list[Content]:
     if plan.written or plan.deleted:
         lines.append(mark(f"{moved_text(plan.written, plan.deleted, planned=True)}:"))
         lines += path_lines([*(f"  {path}" for path in plan.written), *(f"- {path}" for path in plan.deleted)])
-    lines += [mark(line, NOTE) for line in planned_kept_lines(plan)]
+    lines += [mark(line, BAD if line.startswith("!") else NOTE) for line in planned_kept_lines(plan)]
     return [*lines, *out_lines(plan.left_out), mark("lace undo", NOTE)]
 
 
@@ -131,7 +131,7 @@ def undone_card(told: tuple[Undone, Sequence[str]], kept: Sequence[str] = ()) ->
     lines = [mark(f"= {done.what}", GOOD)]
     if done.written or done.deleted:
         lines.append(mark(moved_text(done.written, done.deleted)))
-    lines += map(mark, kept)
+    lines += late_lines(kept)
     return Card("Undo: done", (*lines, *out_lines(done.left_out), *late_lines(late)), bool(late))
 
 

@@ -293,14 +293,17 @@ def gone_lines(since: SinceRelease | None) -> list[str]:
 
 
 def look_lines(vault: Vault, found: Changes) -> list[str]:
-    """Return what to say before a release of a folder that looks at another state than the newest of its line."""
+    """Return what to say before a release of a folder that looks at another state than the newest of its line.
+
+    The second line is the way back, as a command.
+    """
     from lazy.folder.other_state import other_state  # noqa: PLC0415 - each verb loads what it needs
 
     what = other_state(vault, found)
     if not what:
         return []
-    back = f" To go to the newest first: {inert(as_typed('checkout', found.desk))}" if found.items else ""
-    return [f"! Your folder looks at {inert(what)}: {_GOES}.{back}"]
+    back = [f"To go to the newest first: {inert(as_typed('checkout', found.desk))}"] if found.items else []
+    return [f"! Your folder looks at {inert(what)}: {_GOES}.", *back]
 
 
 def looked_text(vault: Vault, made: Released) -> str:
