@@ -13,7 +13,17 @@ from typing import Final
 from lazy.places.no_room import WithoutRoom, forget_without_room, note_without_room, without_room
 from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
 from lazy.visits.my_head import next_head, remember, shown
-from lazy.visits.own_copies import Copies, Wanted, bytes_of, lies_in, not_mine, refused_before, wanted_here
+from lazy.visits.own_copies import (
+    NOTHING,
+    Copies,
+    Wanted,
+    bytes_of,
+    fitting,
+    lies_in,
+    not_mine,
+    refused_before,
+    wanted_here,
+)
 from lazy.visits.room import require_room_at
 from lazy.visits.sending import Outgoing
 from transports.address import AddressKind
@@ -63,11 +73,30 @@ def copy_wanted(vault: Vault, medium: MailboxMedium, name: str, watch: Watch, *,
     try:
         done = _copied(vault, medium, name, mine, mine.head, wanted, watch, since)
     except WRITE_REFUSALS as refusal:
-        return _waits(vault, medium, name, mine, wanted, refusal)
+        part = _some(vault, medium, name, watch, since) if isinstance(refusal, PlaceFull) else Outgoing(0, 0)
+        if part.number:
+            mine = my_mailbox(vault, medium, name)
+            wanted = wanted_here(vault, mine)
+        return part.and_then(_waits(vault, medium, name, mine, wanted, refusal))
     if without_room(vault.store, name) is not None:
         with vault.writing(receiving=True) as w:
             forget_without_room(w, name)
     return done
+
+
+def _some(vault: Vault, medium: MailboxMedium, name: str, watch: Watch, since: int) -> Outgoing:
+    """Copy what fits of what did not fit as a whole, where the place tells its room; as `copy_wanted`."""
+    with suppress(PlaceNotWritable):
+        clear_unnamed(vault, medium)
+    mine = my_mailbox(vault, medium, name)
+    free = medium.free_bytes(vault.group, vault.node) if medium.kind == AddressKind.DROP else None
+    part = fitting(vault, mine, wanted_here(vault, mine), free) if free is not None else NOTHING
+    if not part.records or mine.head is None or not mine.trusted:
+        return Outgoing(0, 0)
+    try:
+        return _copied(vault, medium, name, mine, mine.head, part, watch, since)
+    except WRITE_REFUSALS:
+        return Outgoing(0, 0)
 
 
 def _waits(vault: Vault, medium: MailboxMedium, name: str, mine: Mine, wanted: Wanted, refusal: PlaceError) -> Outgoing:

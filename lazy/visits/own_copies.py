@@ -25,7 +25,7 @@ from vault.store.database import select_in
 from vault.vault import Vault
 
 __all__ = ["NOTHING", "Copies", "Wanted", "WantedRecord", "bytes_of", "lies_in", "not_mine", "own_spans", "spans_of"]
-__all__ += ["refused_before", "take_back", "wanted_here"]
+__all__ += ["fitting", "refused_before", "take_back", "wanted_here"]
 
 _ROWS = f"""
 SELECT b.kind, b.digest, e.at, s.s, ifnull(k.size, length(b.bytes)), {LEAST} FROM exposure e JOIN body b USING (p)
@@ -36,6 +36,7 @@ _NUMBERS = (
 )
 
 
+_BESIDE_BYTES: Final = 1 << 18  # for the index run, the head, and what a file takes more than it holds
 _NUMBERS_OF = "SELECT at FROM exposure WHERE p IN"
 
 
@@ -66,8 +67,22 @@ NOTHING: Final = Wanted((), MappingProxyType({}))
 def wanted_here(vault: Vault, mine: Mine) -> Wanted:
     """Return what a prune waits for; costs nothing where there is nothing."""
     contents = tuple(wanted_copies(vault.store))
-    if not contents:
-        return NOTHING
+    return _reached_by(vault, mine, contents) if contents else NOTHING
+
+
+def fitting(vault: Vault, mine: Mine, wanted: Wanted, room: int) -> Wanted:
+    """Return what of it goes into so many bytes, the smallest contents first; nothing where that is all or none."""
+    each = [_reached_by(vault, mine, (content,)) for content in wanted.contents]
+    chosen: list[RecordHash] = []
+    for size, part in sorted(((bytes_of(part), part) for part in each), key=lambda one: one[0]):
+        room -= size
+        if room < _BESIDE_BYTES:
+            break
+        chosen += part.contents
+    return _reached_by(vault, mine, tuple(chosen)) if 0 < len(chosen) < len(each) else NOTHING
+
+
+def _reached_by(vault: Vault, mine: Mine, contents: tuple[RecordHash, ...]) -> Wanted:
     rows = select_in(vault.store.db, _ROWS, reached(vault.store, contents))
     records = {
         RecordHash(str(kind), bytes(digest)): WantedRecord(int(at), str(app), int(size), int(least))

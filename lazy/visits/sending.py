@@ -8,9 +8,10 @@ from lazy.places.sealing import wants_rebase
 from lazy.visits.additions import exposed_sizes
 from lazy.visits.mine import ANEW, Mine, listing_of, my_mailbox
 from lazy.visits.only_there import going_away, only_there
-from lazy.visits.own_copies import NOTHING, not_mine, refused_before, wanted_here
+from lazy.visits.own_copies import NOTHING, fitting, not_mine, refused_before, wanted_here
 from lazy.visits.room import Short, short_of_room
 from lazy.visits.terms import vector_told
+from transports.address import AddressKind
 from transports.mailbox import MailboxMedium
 from transports.snapshot import LogReach
 from vault.errors import DataError
@@ -86,7 +87,9 @@ class Sending(NamedTuple):
         if not waited or refused_before(vault, medium, self.name, wanted) is not None:
             return sent
         if self.short_of_room(vault, medium, sent, sum(one.least for one in waited.values())):
-            return sent
+            free = medium.free_bytes(vault.group, vault.node) if medium.kind == AddressKind.DROP else None
+            part = fitting(vault, mine, wanted, free - sent.bytes) if free is not None else NOTHING
+            waited = not_mine(part, listing, vault.node)
         more = sum(one.size for one in waited.values())
         return Outgoing(records + len(waited), size + more, waited=more)
 
