@@ -5,6 +5,7 @@
 | `update`, `coming`, `heads`, `permitted` | what an update takes in, and which heads stay out |
 | `merge_analysis`, `updated` | what is to be done with them, for an update and its plan alike, and the answer |
 | `merging`, `desk_merge` | heads as one tree, by the graph or by a named strategy |
+| `strategy_analysis` | what is to be done by a named strategy, for a merge and its plan alike |
 | `moving`, `saving`, `written`, `left_out` | what an act would write, saves first, wrote, and left out |
 | `other_state` | which state a folder looks at, as whoever releases it is told |
 | `going_back`, `bringing_back`, `copying_out` | the folder, a path or a copy as any state has it |

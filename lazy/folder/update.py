@@ -49,7 +49,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from vault.desks.checkout import CheckoutResult
 
-__all__ = ["update", "with_unfinished"]
+__all__ = ["stood_on", "update", "with_unfinished"]
 
 
 def update(
@@ -134,7 +134,7 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
     moves = Moves() if found.tree is None else planned_moves(vault, desk, tree, found.tree, overlay, watch)
     return Updated(
         found.relation,
-        _stood_on(found, base),
+        stood_on(found, base),
         taken=taken_in(vault, desk, found.new),
         moves=moves,
         merged=found.merged,
@@ -143,7 +143,7 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
     )
 
 
-def _stood_on(found: Analysis, base: Checkout | None) -> RecordHash | None:
+def stood_on(found: Analysis, base: Checkout | None) -> RecordHash | None:
     """Return the commit that the folder would stand on; None where it is not made yet."""
     if found.relation is Relation.MERGEABLE:
         return None

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from lazy.address import resolve
-from lazy.folder.desk_merge import NotFastForward, Strategy, merge_desk
+from lazy.folder.desk_merge import Strategy, merge_desk
 from lazy.folder.update import update
 from lazy.folder.updated import Updated
 from tests.lazy.three import meet
 from tests.shelf import Shelf
 from tests.vault.vaults import befriended, gathered, write
+from vault.errors import LaceError
 from vault.folder.work import checkout_of, commit
 from vault.names import Version
 from vault.releasing import release
@@ -116,6 +117,25 @@ def _clash_ended_by_dirty(alice: Vault, bob: Vault, cara: Vault) -> Relation:
     _clash(alice, bob, cara)
     write(alice, "a.txt", "bob\n")
     return Relation.MERGEABLE
+
+
+def _dirty_beside_forward(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, a="bob\n", new="bob\n")
+    write(alice, "dirty.txt", "dirty\n")
+    return Relation.MERGEABLE
+
+
+def _dirty_ahead(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _ahead(alice, bob, cara)
+    write(alice, "a.txt", "mine, and more\n")
+    return Relation.AHEAD
+
+
+def _other_name(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    """A name that no disk may hold beside the one here: it is asked about by every strategy, or refused."""
+    _releases(bob, 1, Notes="bob\n")
+    write(alice, "notes.txt", "mine\n")
+    return Relation.CONFLICTING
 
 
 def _several(alice: Vault, bob: Vault, cara: Vault) -> Relation:
@@ -224,6 +244,7 @@ _AGREE = {
         _ahead,
         _forward,
         _dirty_forward,
+        _dirty_beside_forward,
         _merge,
         _dirty_merge,
         _clash,
@@ -239,6 +260,8 @@ _AGREE = {
         _several_clash_with_dirty,
         _dirty_as_theirs,
         _dirty_as_one,
+        _dirty_ahead,
+        _other_name,
     ),
     _new: (
         _nothing,
@@ -277,33 +300,51 @@ def test_a_plan_says_what_the_update_does(shelf: Shelf, begin: Callable[[Path], 
         vault.close()
 
 
-@pytest.mark.parametrize("strategy", [Strategy.FINE, Strategy.MATE, Strategy.ONLY_THAT], ids=str)
-@pytest.mark.parametrize(
-    "case",
-    [
+_NAMED = {
+    _known: (
+        _nothing,
+        _ahead,
         _forward,
         _dirty_forward,
+        _dirty_beside_forward,
         _merge,
         _dirty_merge,
         _clash,
+        _clash_beside_dirty,
         _clash_of_dirty,
         _clash_of_dirty_too,
         _clash_ended_by_dirty,
         _dirty_as_theirs,
+        _dirty_ahead,
+        _other_name,
+    ),
+    _new: (_first, _first_beside_mine, _first_clashes, _first_as_theirs),
+}
+
+
+@pytest.mark.parametrize("strategy", Strategy, ids=str)
+@pytest.mark.parametrize(
+    ("begin", "case"),
+    [
+        pytest.param(begin, case, id=f"{begin.__name__}{case.__name__}")
+        for begin, cases in _NAMED.items()
+        for case in cases
     ],
 )
-def test_a_plan_of_a_merge_by_name_says_what_it_does(shelf: Shelf, case: Case, strategy: Strategy) -> None:
-    """APP-12, CLAY-72, CLAY-75: what the folder holds would be committed first, and is no way forward then."""
-    alice, bob, cara = shelf.lay(_known)
+def test_a_plan_of_a_merge_by_name_says_what_it_does(
+    shelf: Shelf, begin: Callable[[Path], tuple[Vault, ...]], case: Case, strategy: Strategy
+) -> None:
+    """APP-12, CLAY-72 to CLAY-78: what the folder holds would be committed first, and is no way forward then."""
+    alice, bob, cara = shelf.lay(begin)
     case(alice, bob, cara)
     meet(bob, alice)
-    that = resolve(alice, "bob/main")
+    that = resolve(alice, "main@1.1.0" if case in {_nothing, _ahead, _dirty_ahead} else "bob/main")
 
-    def said(*, is_planned: bool) -> Updated | type[NotFastForward]:
+    def said(*, is_planned: bool) -> Updated | tuple[type[LaceError], str]:
         try:
             return _said(merge_desk(alice, "main", that, strategy, dry_run=is_planned))
-        except NotFastForward:
-            return NotFastForward
+        except LaceError as error:
+            return type(error), error.message
 
     assert said(is_planned=True) == said(is_planned=False)
     for vault in (alice, bob, cara):
