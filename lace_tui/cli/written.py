@@ -73,6 +73,8 @@ def files_moved_text(written: int, deleted: int, *, planned: bool = False) -> st
 def opening_lines(done: Updated, act: str) -> list[str]:
     """Return what went before an update or a merge, or would: one that was cut off, and a commit of what was dirty."""
     lines = [UNFINISHED] if done.is_unfinished else [_FINISHED] if done.is_finished else []
+    if done.saves:
+        return [*lines, f"Your changes would be committed first, as 'before {act}'."]
     return [*lines, f"Your changes were committed first, as 'before {act}'."] if done.saved is not None else lines
 
 
@@ -206,6 +208,7 @@ def update_data(done: Updated) -> dict[str, Any]:
         "held_back": done.conflict.held_back if done.conflict else 0,
         "conflict": (done.conflict.id or None) if done.conflict else None,
         "saved": done.saved,
+        "saves": done.saves,
         "skipped": skipped_data(done.moves.left_out),
     }
 

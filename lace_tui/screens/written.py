@@ -65,6 +65,8 @@ def plan_lines(plan: Updated) -> list[Content]:
 
     lines: list[Content] = []
     out, moves = plan.not_taken, plan.moves
+    if plan.saves and plan.relation not in {Relation.SAME, Relation.AHEAD}:  # of those the app does nothing
+        lines.append(mark("Your own changes are committed first."))
     match plan.relation:
         case Relation.BEHIND:
             lines.append(mark(f"Your folder follows {plan.taken.source}."))

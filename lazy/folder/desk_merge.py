@@ -79,7 +79,14 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
     dirty = unsaved(vault, desk, watch, overlay)
     found, _ = analyze_folder_by(overlay, overlay, vault, base, that, strategy, dirty)
     moves = Moves() if found.tree is None else planned_moves(vault, desk, dirty.tree, found.tree, overlay, watch)
-    return Updated(found.relation, stood_on(found, base), moves=moves, merged=found.merged, conflict=found.conflict)
+    return Updated(
+        found.relation,
+        stood_on(found, base),
+        saves=found.saves,
+        moves=moves,
+        merged=found.merged,
+        conflict=found.conflict,
+    )
 
 
 def _merge(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:

@@ -135,6 +135,7 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
     return Updated(
         found.relation,
         stood_on(found, base),
+        saves=found.saves,
         taken=taken_in(vault, desk, found.new),
         moves=moves,
         merged=found.merged,

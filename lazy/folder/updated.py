@@ -132,6 +132,7 @@ class Updated:
         commit: the commit my folder stands on now; None when there is none yet, or it is not made yet.
         revision: the number my line gave it, or None when nothing was made.
         saved: the commit made of dirty files before, if any.
+        saves: of a plan: whether dirty files would be committed before.
         taken: whose work was taken in.
         moves: what became of the folder, or would.
         merged: paths whose content was merged from several sides.
@@ -148,6 +149,7 @@ class Updated:
     commit: RecordHash | None = None
     revision: int | None = None
     saved: RecordHash | None = None
+    saves: bool = False
     taken: TakenIn = TakenIn()
     moves: Moves = _UNMOVED
     merged: tuple[str, ...] = ()
@@ -161,6 +163,8 @@ class Updated:
             raise ValueError("a conflict is of heads that clash, and of no others")
         if self.revision is not None and self.commit is None:
             raise ValueError("a revision is of a commit")
+        if self.saves and self.saved is not None:
+            raise ValueError("what is dirty was committed, or would be")
         if self.is_unfinished and self.is_finished:
             raise ValueError("what was cut off is finished already, or will be")
         if self.conflict is not None and (self.revision is not None or self.merged or self._moved_by_itself):

@@ -77,6 +77,29 @@ def test_a_plan_that_brings_nothing_says_how_the_heads_stand_too(
     assert bob.text("update", "--dry-run") == bob.text("update")
 
 
+@pytest.mark.parametrize(
+    "words", [("update",), ("merge", "main", "--from", "ann/main", "--strategy", "mate")], ids=["update", "merge"]
+)
+def test_a_plan_says_what_is_committed_first(pair: tuple[Person, Person], words: tuple[str, ...]) -> None:
+    """APP-12, LAZ-1: it said nothing of a commit that the update made of the folder before it."""
+    ann, bob = pair
+    ann.write("notes.md", "changed\n")
+    ann.lace("release", "1.1.0")
+    for who in (ann, bob):
+        who.lace("sync", "stick")
+    words = tuple(word.replace("ann/", f"{ann.name}/") for word in words)
+    said = f"Your changes would be committed first, as 'before {words[0]}'."
+    assert bob.lace(*words, "--dry-run")["saves"] is False
+    assert said not in bob.text(*words, "--dry-run")
+    bob.write("mine.md", "mine\n")
+    planned = bob.lace(*words, "--dry-run")
+    assert (planned["saves"], planned["saved"]) == (True, None)
+    assert said in bob.text(*words, "--dry-run")
+    done = bob.lace(*words)
+    assert done["saved"]
+    assert done["saves"] is False
+
+
 def test_a_folder_that_only_becomes_empty_is_never_called_written(pair: tuple[Person, Person]) -> None:
     """CLAY-71: it stands there already; the plan named it, and the update did not."""
     ann, bob = pair

@@ -13,6 +13,7 @@ import pytest
 
 from lazy.address import resolve
 from lazy.folder.desk_merge import Strategy, merge_desk
+from lazy.folder.going_back import bring_back
 from lazy.folder.update import update
 from lazy.folder.updated import Updated
 from tests.lazy.three import meet
@@ -237,7 +238,114 @@ def _first_several_clash(alice: Vault, bob: Vault, cara: Vault) -> Relation:
     return Relation.CONFLICTING
 
 
+def _both_merged(alice: Vault, bob: Vault, cara: Vault, **clashing: str) -> None:
+    """Bob and cara released each their own, merged both, each in another way, and released that under one version."""
+    _releases(bob, 1, bob="bob\n", **clashing)
+    _releases(cara, 2, cara="cara\n", **{name: f"{text}cara\n" for name, text in clashing.items()})
+    meet(bob, cara, bob)
+    for who, other in ((bob, "cara"), (cara, "bob")):
+        merge_desk(who, "main", resolve(who, f"{other}/main"), Strategy.TAKE_THIS)
+        _releases(who, 3, both=f"{who.name}\n")
+
+
+def _below_a_version(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    """The sides of a version wait for a decision; what both contain merges, and comes in meanwhile."""
+    _both_merged(alice, bob, cara)
+    return Relation.MERGEABLE
+
+
+def _below_a_version_dirty(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    write(alice, "dirty.txt", "dirty\n")
+    return _below_a_version(alice, bob, cara)
+
+
+def _below_a_version_clash(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    """What both sides contain clashes, and they merged it: nobody is asked about that once more."""
+    _both_merged(alice, bob, cara, a="bob\n")
+    return Relation.SAME
+
+
+def _below_a_version_clash_dirty(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    write(alice, "dirty.txt", "dirty\n")
+    return _below_a_version_clash(alice, bob, cara)
+
+
+def _below_a_version_clash_of_dirty(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    """What both sides contain clashes with what the folder holds alone."""
+    _both_merged(alice, bob, cara)
+    write(alice, "bob.txt", "mine\n")
+    return Relation.SAME
+
+
+def _part(alice: Vault, bob: Vault, cara: Vault) -> None:
+    """Alice has of bob's release one folder alone, and he goes on from it."""
+    write(bob, "part/a.txt", _LINES)
+    write(bob, "part/b.txt", _LINES)
+    _releases(bob, 1, bob="bob\n")
+    meet(bob, alice)
+    bring_back(alice, resolve(alice, "bob/main"), "part")
+
+
+def _part_goes_on(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _part(alice, bob, cara)
+    write(bob, "part/a.txt", f"{_LINES}bob\n")
+    _releases(bob, 2, new="bob\n")
+    return Relation.MERGEABLE
+
+
+def _part_as_it_is(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _part(alice, bob, cara)
+    return Relation.MERGEABLE
+
+
+def _part_committed(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _part(alice, bob, cara)
+    commit(alice, "a part")
+    write(bob, "part/a.txt", f"{_LINES}bob\n")
+    _releases(bob, 2, new="bob\n")
+    return Relation.MERGEABLE
+
+
+def _part_edited(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    """What of a part is otherwise here may be so for any reason: it is asked about (`vault.folder.parts`)."""
+    _part_goes_on(alice, bob, cara)
+    write(alice, "part/a.txt", f"mine\n{_LINES}")
+    return Relation.CONFLICTING
+
+
+def _part_edited_after(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _part_committed(alice, bob, cara)
+    write(alice, "part/a.txt", f"mine\n{_LINES}")
+    write(alice, "dirty.txt", "dirty\n")
+    return Relation.CONFLICTING
+
+
+def _part_clashes(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _part_goes_on(alice, bob, cara)
+    write(alice, "part/a.txt", f"{_LINES}mine\n")
+    return Relation.CONFLICTING
+
+
+def _part_left_by_its_maker(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    """Bob goes back to what alice stands on: that says something of her folder, though it is equal in content."""
+    _part(alice, bob, cara)
+    for name in ("part/a.txt", "part/b.txt", "bob.txt"):
+        (bob.folder / name).unlink()
+    (bob.folder / "part").rmdir()
+    _releases(bob, 2)
+    return Relation.MERGEABLE
+
+
 Case = Callable[[Vault, Vault, Vault], Relation]
+_PARTS = (
+    _part_goes_on,
+    _part_as_it_is,
+    _part_committed,
+    _part_edited,
+    _part_edited_after,
+    _part_clashes,
+    _part_left_by_its_maker,
+)
 _AGREE = {
     _known: (
         _nothing,
@@ -262,6 +370,12 @@ _AGREE = {
         _dirty_as_one,
         _dirty_ahead,
         _other_name,
+        _below_a_version,
+        _below_a_version_dirty,
+        _below_a_version_clash,
+        _below_a_version_clash_dirty,
+        _below_a_version_clash_of_dirty,
+        *_PARTS,
     ),
     _new: (
         _nothing,
@@ -296,6 +410,7 @@ def test_a_plan_says_what_the_update_does(shelf: Shelf, begin: Callable[[Path], 
     done = update(alice)
     assert done.relation is expected
     assert _said(plan) == _said(done)
+    assert (plan.saves, done.saves) == (done.saved is not None, False)
     for vault in (alice, bob, cara):
         vault.close()
 
@@ -317,6 +432,7 @@ _NAMED = {
         _dirty_as_theirs,
         _dirty_ahead,
         _other_name,
+        *_PARTS,
     ),
     _new: (_first, _first_beside_mine, _first_clashes, _first_as_theirs),
 }
@@ -340,11 +456,12 @@ def test_a_plan_of_a_merge_by_name_says_what_it_does(
     meet(bob, alice)
     that = resolve(alice, "main@1.1.0" if case in {_nothing, _ahead, _dirty_ahead} else "bob/main")
 
-    def said(*, is_planned: bool) -> Updated | tuple[type[LaceError], str]:
+    def said(*, is_planned: bool) -> tuple[Updated, bool] | tuple[type[LaceError], str]:
         try:
-            return _said(merge_desk(alice, "main", that, strategy, dry_run=is_planned))
+            one = merge_desk(alice, "main", that, strategy, dry_run=is_planned)
         except LaceError as error:
             return type(error), error.message
+        return _said(one), one.saves if is_planned else one.saved is not None
 
     assert said(is_planned=True) == said(is_planned=False)
     for vault in (alice, bob, cara):
@@ -354,4 +471,4 @@ def test_a_plan_of_a_merge_by_name_says_what_it_does(
 def _said(one: Updated) -> Updated:
     """All but what has a name only once it is done: commits, and the conflict."""
     conflict = one.conflict and replace(one.conflict, id="")
-    return replace(one, commit=None, revision=None, saved=None, conflict=conflict)
+    return replace(one, commit=None, revision=None, saved=None, saves=False, conflict=conflict)

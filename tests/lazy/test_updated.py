@@ -57,6 +57,8 @@ def test_what_an_update_answers_is_of_one_piece() -> None:
     """APP-12, FAC-20: a revision has a commit, parts are of what is lacking, a decision is named beside no release."""
     with pytest.raises(ValueError, match="of a commit"):
         Updated(Relation.MERGEABLE, revision=1)
+    with pytest.raises(ValueError, match="dirty"):
+        Updated(Relation.AHEAD, saved=_COMMIT, saves=True)
     with pytest.raises(ValueError, match="cut off"):
         Updated(Relation.SAME, is_unfinished=True, is_finished=True)
     with pytest.raises(ValueError, match="parts"):

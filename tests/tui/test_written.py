@@ -220,3 +220,10 @@ def test_the_newest_visit_counts_what_it_does_not_name() -> None:
     said = [line.plain for line in stored_card(view).lines]
     assert "  and 11 more" in said
     assert "  and 1 more" in said
+
+
+def test_a_plan_says_that_what_is_dirty_is_committed_first() -> None:
+    """APP-12: but where the app does nothing, nothing is committed."""
+    said = "Your own changes are committed first."
+    assert plan_lines(Updated(Relation.MERGEABLE, saves=True))[0].plain == said
+    assert said not in [line.plain for line in plan_lines(Updated(Relation.AHEAD, saves=True))]
