@@ -166,13 +166,10 @@ class Service:
             if clock.who == vault.node or not is_member(vault, clock.who.text):
                 return
             self._of_other_clocks.add(clock.who)
-            off = (
-                f"{plural(abs(clock.ahead) // 60, 'minute')} {'ahead of' if clock.ahead > 0 else 'behind'} the one here"
-            )
-            way = "compare the clocks of both machines"
-            self._tell(
-                Served(label_of(vault, clock.who.text), problem=f"their clock is {off}, so no answer went: {way}")
-            )
+            side = "ahead of" if clock.ahead > 0 else "behind"
+            off = f"their clock is {plural(abs(clock.ahead) // 60, 'minute')} {side} the one here"
+            problem = f"{off}, so no answer went: compare the clocks of both machines"
+            self._tell(Served(label_of(vault, clock.who.text), problem=problem))
 
     def request(self, record: bytes) -> bool | None:
         """Look at the request of somebody invited, or the admission of a new node of a member.

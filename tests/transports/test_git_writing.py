@@ -15,6 +15,7 @@ from tests.transports.git_hosts import bare_repository, daemon, git, web_host
 from tests.transports.git_places import NODE, damage, got, noise, refs
 from tests.transports.helpers import GROUP, additions, key, make_head, put, seal_head, some_records
 from transports.errors import (
+    CAN_BE_READ,
     AccessRefused,
     NotAGitPlace,
     PlaceCrowded,
@@ -337,6 +338,31 @@ def test_what_the_host_says_of_a_push_that_it_refuses_is_told(tmp_path: Path) ->
         hook.chmod(0o755)
         with pytest.raises(PushRejected, match=r"hook declined\): GitLab: You may not push to this project\.$"):
             place.writer(GROUP, NODE).put_request(b"x")
+
+
+_DECLINED = "[remote rejected] (pre-receive hook declined)"
+_BRANCHES = "Let the host accept pushes to branches below lace/."
+_FILES = f"Let the host accept files of {PIECE >> 20} MiB: none of lace's there is larger."
+
+
+@pytest.mark.parametrize(
+    ("said", "reason", "way"),
+    [
+        ("remote: error: GH006: Protected branch update failed.\n", _DECLINED, _BRANCHES),
+        ("", "[remote rejected] (deny updating a hidden ref)", _BRANCHES),
+        ("remote: error: File d/ab is 3.00 MB; this exceeds GitHub's file size limit of 1.00 MB\n", _DECLINED, _FILES),
+        ("remote: error: d/ab is larger than the maximum file size of 1 MB\n", _DECLINED, _FILES),
+        ("remote: GitLab: You are attempting to check in blobs which exceed the 512KiB limit\n", _DECLINED, _FILES),
+        ("remote: file too large: d/ab\n", _DECLINED, _FILES),
+        ("remote: Commits must be signed off\n", _DECLINED, ""),
+        ("", _DECLINED, ""),
+    ],
+)
+def test_the_way_out_fits_what_a_host_says(said: str, reason: str, way: str) -> None:
+    """APP-14: each refusal named branches, and a limit of files a full place."""
+    error = refusal(f"!\tabc:refs/heads/lace/x\t{reason}\n".encode(), said, "host")
+    assert isinstance(error, PushRejected)
+    assert error.hint == f"{way} {CAN_BE_READ}".strip()
 
 
 _FAILED = "error: failed to push some refs to 'host'\n"

@@ -12,6 +12,12 @@ __all__ = ["Moved", "PushTooLarge", "damage", "refusal"]
 
 _MOVED = re.compile(r"fetch first|non-fast-forward|stale info|already exists|cannot lock|failed to update ref")
 _TOO_LARGE = re.compile(r"exceeds maximum allowed size")
+_FILE_TOO_LARGE = re.compile(
+    r"\blarge files? detected|\bfile[ -]?size\b"
+    r"|\b(files?|blobs?|objects?)\b.{0,80}(\btoo (large|big)\b|\b(larger|bigger) than\b|\bexceeds?\b)",
+    re.IGNORECASE,
+)
+_OF_BRANCHES = re.compile(r"branch|\brefs?\b|\bpush", re.IGNORECASE)
 _SAYS = re.compile(r"^remote:[ \t]*((?:[^\W\d_]|['\"]).*)$", re.MULTILINE)
 _LOUD = re.compile(r"(?:fatal|error): ", re.IGNORECASE)
 _PROGRESS = re.compile(r"\d+%|, done\b")
@@ -27,6 +33,7 @@ _ITS_OWNER = (
     "The next sync of the one whose branch it is writes it anew, or one an hour later; or let whoever keeps the"
     f" repository delete it. {CAN_BE_READ}"
 )
+_FILES = f"Let the host accept files of 1 MiB: none of lace's there is larger. {CAN_BE_READ}"
 _LOCKED = "Where no other git is at work there, a git that was killed left that file: let the owner delete it."
 
 
@@ -61,24 +68,42 @@ def refusal(answer: bytes, complaints: str, shown: str) -> Moved | PlaceError | 
         if not line.startswith("!"):
             continue
         reason = line.rpartition("\t")[2]
+        said = _said(complaints)
+        told = f"The git place {shown} takes in no change: {printable(reason)}{f': {said}' if said else ''}."
         faults = [fault_of_git(text, shown) for text in (reason, complaints)]
         # What git here refuses is no matter of room, whatever a host greets with.
         full = next((fault for fault in faults if isinstance(fault, PlaceFull)), None)
-        if full is not None and not (reason.startswith("[rejected]") and _MOVED.search(reason)):
+        if (
+            full is not None
+            and not _is_of_files(reason, said)
+            and not (reason.startswith("[rejected]") and _MOVED.search(reason))
+        ):
             return full
-        said = _said(complaints)
-        told = f"The git place {shown} takes in no change: {printable(reason)}{f': {said}' if said else ''}."
         if _TOO_LARGE.search(complaints):
             return PushTooLarge(told)
         if _SPOILED.search(f"{reason}\n{complaints}"):
             return damage(complaints, shown, told)
         if "unpacker error" in reason and isinstance(faults[-1], PlaceNotWritable):
             return faults[-1]
-        rejected = PushRejected(told, hint=_LOCKED if _LOCK.search(complaints) else "")
+        rejected = PushRejected(told, hint=_way_out(reason, said, complaints))
         # A host that refuses every replacement says so by the same word as one whose ref moved on.
         is_refused = "[remote rejected]" in reason and "non-fast-forward" in reason
         return Moved(rejected) if _MOVED.search(reason) and not is_refused else rejected
     return None
+
+
+def _is_of_files(reason: str, said: str) -> bool:
+    """Tell whether a host refuses the size of a file: no matter of room, though it speaks of a limit."""
+    return _FILE_TOO_LARGE.search(f"{reason}\n{said}") is not None
+
+
+def _way_out(reason: str, said: str, complaints: str) -> str:
+    """Return what helps, as far as the host's words let one tell; empty for what helps where branches are refused."""
+    if _LOCK.search(complaints):
+        return _LOCKED
+    if _is_of_files(reason, said):
+        return _FILES
+    return "" if _OF_BRANCHES.search(f"{reason}\n{said}") or _MOVED.search(reason) else CAN_BE_READ
 
 
 def damage(complaints: str, shown: str, told: str = "") -> PlaceDamaged | None:
