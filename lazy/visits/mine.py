@@ -15,7 +15,7 @@ from lazy.places.copies import Copies
 from lazy.places.published import Rest, Span, left_as, published
 from transports.index.runs import BundleRef, RunRef
 from transports.listing import Listing
-from transports.mailbox import Mailbox, MailboxMedium
+from transports.mailbox import HidesPlain, Mailbox, MailboxMedium
 from transports.proven import Proven
 from transports.reading import SeenHead, newest_runs, read_head, read_listing
 from vault.errors import DataError, PeerError
@@ -231,6 +231,8 @@ def is_set_back(vault: Vault, medium: MailboxMedium, name: str, mine: Mine) -> b
     left = published(vault, medium.place_id, name)
     if left is None or not left.head or (mine.head is not None and mine.head.head.number >= left.number):
         return False
+    if mine.head is None and isinstance(medium, HidesPlain) and medium.plain_beside(vault.group) is not None:
+        return False  # it lies there in plain, and is moved by this visit
     return bool(vault.store.rows(_VISITED, name)) or not Copies(vault, medium.place_id, name).has_copies
 
 

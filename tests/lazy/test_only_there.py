@@ -179,7 +179,8 @@ def test_a_bit_that_rotted_costs_its_own_frame_alone(
     visited(alice)
     back = [is_here(alice, f"1.0.{number}", path) for number in range(1, 4) for path in ("large.bin", "small.bin")]
     assert 0 < back.count(False) <= 2, "a frame has pieces of two films at most"
-    visited(bob)
+    (result,) = sync(bob, ["stick"])
+    assert [problem.code for problem in result.problems] == ["mailbox-set-back"]  # his was deleted above
     visited(alice)
     comes_back(alice)
 
