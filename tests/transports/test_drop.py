@@ -136,7 +136,10 @@ def test_a_drop_whose_marker_is_gone_is_not_taken_for_an_unplugged_stick(drop: D
     for look in looks:
         with pytest.raises(NotADrop, match=f"holds mailboxes, but no {MARKER}") as caught:
             look()
-        assert caught.value.hint == "Whoever synced here before writes it anew with: lace fsck --repair"
+        assert caught.value.hint == (
+            "Whoever synced here before writes it anew with: lace fsck --repair. Where nobody's mailbox is whole, begin"
+            f" in a new sub-directory, for example {drop.path / 'lace'}"
+        )
     assert MARKER not in names(drop.path)
 
 

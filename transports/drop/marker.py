@@ -80,7 +80,10 @@ def read_marker(path: Path, *, is_known: bool) -> Marker:
         if isinstance(error, FileNotFoundError) and path.is_dir():
             if holds_mailboxes(path):
                 what = f"{path} holds mailboxes, but no {MARKER}: it was deleted, or not copied with them."
-                hint = "Whoever synced here before writes it anew with: lace fsck --repair"
+                hint = (
+                    "Whoever synced here before writes it anew with: lace fsck --repair. Where nobody's mailbox is"
+                    f" whole, begin in a new sub-directory, for example {path / 'lace'}"
+                )
                 raise NotADrop(what, hint=hint) from error
             if not is_known:
                 raise NotADrop(f"{path} holds no drop.") from error
