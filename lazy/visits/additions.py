@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lazy.visits.mine import SMALL_RUN, MyListing
 from transports.bundles.bundle import Near
-from transports.index.runs import BundleRef, Run
+from transports.index.runs import Run
 from transports.listing import Listing, Read, in_bundles
 from transports.mailbox import Mailbox, MailboxMedium
 from transports.proven import Proven
@@ -72,10 +72,6 @@ class Missing(NamedTuple):
     copied: tuple[RecordHash, ...]
     apps: tuple[str, ...]
     sizes: array[int]
-
-    def bundles(self) -> set[BundleRef]:
-        """Return the bundles that the references name."""
-        return {bundle for run in self.references for bundle in run.named() if bundle is not None}
 
 
 def missing(

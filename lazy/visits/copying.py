@@ -28,7 +28,7 @@ from lazy.visits.room import require_room_at
 from lazy.visits.sending import Outgoing
 from transports.address import AddressKind
 from transports.errors import WRITE_REFUSALS, PlaceFull, PlaceNotWritable, PushRejected
-from transports.index.runs import Run
+from transports.index.runs import Run, bundles_named
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxMedium, MailboxWriter
 from transports.proven import Proven
@@ -157,7 +157,7 @@ def _copied(
             cancel=watch.is_stopped,
         )
         made |= copies.made
-        used = {bundle for run in found for bundle in run.named() if bundle is not None}
+        used = bundles_named(found)
         rest = rest._replace(files=rest.files | noted(done.bundles) | noted(used))
         head = _shown(vault, medium, name, mine, head, done, writer)
     there = [one for record, one in shared.items() if record in made or record not in waited]

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
-from transports.index.runs import BundleRef, Run
+from transports.index.runs import Run
 from transports.listing import Listing
 from transports.mailbox import HidesPlain, Mailbox, MailboxMedium
 from transports.publishing import Addition, recover_bundles
@@ -36,10 +36,6 @@ class Carried(NamedTuple):
 
     references: tuple[Run, ...]
     copied: Iterator[Addition]
-
-    def bundles(self) -> set[BundleRef]:
-        """Return the bundles that the references name."""
-        return {bundle for run in self.references for bundle in run.named() if bundle is not None}
 
 
 def only_there(vault: Vault, listing: Listing) -> dict[RecordHash, str]:

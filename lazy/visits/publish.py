@@ -24,7 +24,7 @@ from lazy.visits.room import require_room_at
 from lazy.visits.sending import Outgoing, Sending, plan_sending
 from lazy.visits.terms import vector_told
 from transports.errors import PlaceFull
-from transports.index.runs import BundleRef
+from transports.index.runs import BundleRef, bundles_named
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxMedium, MailboxWriter
 from transports.proven import Proven
@@ -252,7 +252,7 @@ def _bring(
     is_listed = known.whole() if leaving or lost or len(unnamed) else Listing([])
     over = carried(vault, medium, [*leaving, known.lies_lost()], unnamed, is_listed, watch.is_stopped)
     references = (*lacking.references, *over.references)
-    used = {bundle for run in references for bundle in run.named() if bundle is not None}
+    used = bundles_named(references)
     done = publish(
         known.mailbox,
         writer,
@@ -325,4 +325,4 @@ def _publish_alone(
         references=(*lacking.references, *over.references),
         cancel=watch.is_stopped,
     )
-    return done, lacking.bundles() | over.bundles()
+    return done, bundles_named((*lacking.references, *over.references))

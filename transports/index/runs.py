@@ -33,6 +33,7 @@ __all__ = [
     "RunBuilder",
     "RunEntry",
     "RunRef",
+    "bundles_named",
     "check_tables",
 ]
 
@@ -155,6 +156,11 @@ class Run:
         """Return the place of bytes in a frame, given by its number in the table."""
         bundle, start, stored, raw = FRAME.unpack_from(self.frames, frame * FRAME.size)
         return _new(Location, (self.bundles[bundle], start, stored, raw, offset, length))
+
+
+def bundles_named(runs: Iterable[Run]) -> set[BundleRef]:
+    """Return the bundles in which entries of some runs lie, but for those that hold a run themselves."""
+    return {bundle for run in runs for bundle in run.named() if bundle is not None}
 
 
 class RunBuilder:
