@@ -8,16 +8,12 @@ import pytest
 
 from tests.circle.world import open_vault
 from tests.cli.conftest import make_pair
+from tests.cli.cutting import cut_folder_off
 from tests.people import Person
 from tests.shelf import Shelf
 from vault.desk_folders import MAIN
-from vault.files import NotWritable
 from vault.folder import unfinished
 from vault.notes.folders import LEFT_AS_SAVED
-
-
-def _cut_off(*_: object) -> None:
-    raise NotWritable("The folder cannot be written.")
 
 
 @pytest.fixture
@@ -33,7 +29,7 @@ def _cut(root: Path) -> Person:
     alice.lace("sync", "stick")
     bob.lace("sync", "stick")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unfinished, "_write_folder", _cut_off)
+        patch.setattr(unfinished, "_write_folder", cut_folder_off)
         assert bob.run("update").code != 0
     assert (bob.folder / "list.md").read_text() == "milk\n"
     return bob

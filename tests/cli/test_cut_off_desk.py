@@ -6,16 +6,12 @@ import pytest
 
 from lace_tui.deeds import cut_off, finish
 from tests.circle.world import open_vault
+from tests.cli.cutting import cut_folder_off
 from tests.cli.desks import meet
 from tests.people import Person
 from vault.desk_folders import FolderGone
-from vault.files import NotWritable
 from vault.folder import unfinished
 from vault.watch import Watch
-
-
-def _cut_off(*_: object) -> None:
-    raise NotWritable("The folder cannot be written.")
 
 
 @pytest.fixture
@@ -35,7 +31,7 @@ def cut(pair: tuple[Person, Person]) -> Person:
     alice.lace("release", "1.1.0")
     meet(alice, bob)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unfinished, "_write_folder", _cut_off)
+        patch.setattr(unfinished, "_write_folder", cut_folder_off)
         assert bob.run("update", "songs").code != 0
     (bob.folder / "songs").rename(bob.folder / "away")
     return bob
@@ -72,7 +68,7 @@ def test_it_is_finished_once_the_folder_is_named(cut: Person) -> None:
 def test_nor_does_it_keep_back_an_update_of_main_in_the_screens(cut: Person) -> None:
     """APP-4, APP-13: what was cut off in another desk could be neither seen nor finished."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unfinished, "_write_folder", _cut_off)
+        patch.setattr(unfinished, "_write_folder", cut_folder_off)
         (cut.folder / "away").rename(cut.home / "away")
         assert cut.run("update").code != 0
     with open_vault(cut) as vault:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.cutting import cut_folder_off
 from tests.cli.looking import error_of
 from tests.people import Person
 from vault.files import NotWritable
@@ -202,17 +203,13 @@ def test_rules_that_are_brought_back_by_name_take_none_away(
     ann.write("secret.txt", "1234\n")
     if is_cut_off:
         with monkeypatch.context() as patch:
-            patch.setattr(StoredDirCache, "keep", _cut_off)
+            patch.setattr(StoredDirCache, "keep", cut_folder_off)
             assert ann.run("checkout", "main@1", ".laceignore").code == NotWritable.exit_code
     ann.lace("checkout", "main@1", ".laceignore")
     assert (ann.folder / ".laceignore").read_text() == "tmp\n"
     assert ann.lace("changes")["added"] == []
     assert ann.lace("release", "2.0.0")["files"] == 2
     assert ann.run("cat", "main", "secret.txt").code != 0
-
-
-def _cut_off(*_: object) -> None:
-    raise NotWritable("The folder cannot be written.")
 
 
 def test_a_friends_rules_that_are_brought_by_name_take_none_away(pair: tuple[Person, Person]) -> None:

@@ -12,8 +12,8 @@ from lace_tui.deeds import updates
 from lace_tui.screens.written import updates_card
 from lazy.folder.update import update
 from tests.circle.world import open_vault
+from tests.cli.cutting import cut_folder_off
 from tests.people import Person
-from vault.files import NotWritable
 from vault.folder import unfinished
 from vault.watch import Watch
 
@@ -154,7 +154,7 @@ def test_a_cut_off_undo_names_what_ends_it_and_what_it_merged(
     bob.lace("commit", "-m", "mine", "--desk", "songs")
     bob.lace("update", "songs")
     with monkeypatch.context() as patch:
-        patch.setattr(unfinished, "_write_folder", _cut_off)
+        patch.setattr(unfinished, "_write_folder", cut_folder_off)
         assert bob.run("undo").code != 0
     bob.write("songs/f.txt", "1\n2\n3\n4\nby bob\n")
     told = bob.lace("undo", "--dry-run", expect=2)["error"]
@@ -168,7 +168,3 @@ def test_a_cut_off_undo_names_what_ends_it_and_what_it_merged(
     assert (done.code, (bob.folder / "songs/f.txt").read_text()) == (1, "ONE\n2\n3\n4\n5\n")
     assert "as it was before, but for what was edited since.\n" in done.text
     assert "! Saved by you while the folder was written, and merged with what was written:\n  f.txt" in done.text
-
-
-def _cut_off(*_: object) -> None:
-    raise NotWritable("The folder cannot be written.")

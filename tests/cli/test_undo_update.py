@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.cli.cutting import cut_folder_off
 from tests.cli.undoable import begin_together, files_of
 from tests.people import Person
-from vault.files import NotWritable
 from vault.folder import unfinished
 
 
@@ -123,7 +123,7 @@ def test_a_cut_off_undo_with_an_edit_in_its_way_takes_nothing_else_back(
     bob.run("sync", "stick")
     bob.lace("update")
     with monkeypatch.context() as patch:
-        patch.setattr(unfinished, "_write_folder", _cut_off)
+        patch.setattr(unfinished, "_write_folder", cut_folder_off)
         assert bob.run("undo").code != 0
     planned = bob.lace("undo", "--dry-run")
     assert planned["would_undo"] == "main revision 3 would be taken back; the folder would be as it was before"
@@ -157,7 +157,7 @@ def test_a_plan_leaves_an_update_that_was_cut_off_as_it_is(
     alice.run("sync", "stick")
     bob.run("sync", "stick")
     with monkeypatch.context() as patch:
-        patch.setattr(unfinished, "_write_folder", _cut_off)
+        patch.setattr(unfinished, "_write_folder", cut_folder_off)
         assert bob.run("update").code != 0
     before = files_of(bob)
     planned = bob.lace("undo", "--dry-run")
@@ -214,7 +214,3 @@ def test_a_save_while_the_folder_is_written_is_listed_apart(
         done = bob.lace("checkout", "main@1", expect=1)
     assert (done["written"], done["deleted"]) == ([], ["new.txt"])
     assert [skip["path"] for skip in done["skipped"]] == ["a.txt"]
-
-
-def _cut_off(*_: object) -> None:
-    raise NotWritable("The folder cannot be written.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from lazy.resolving.picks import Choices
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.sync import sync
 from tests.lazy.by_hand import CONTESTED, commit_by_hand, decide_by_hand, released_by, sides_of
-from tests.lazy.three import contested, cut, meet, sound
+from tests.lazy.three import cut, meet, sound
 from tests.shelf import Shelf
 from tests.vault.vaults import befriend, gathered, write
 from vault.folder.work import Committed, commit
@@ -26,15 +25,6 @@ from vault.revisions.history import commit_info, line_head, releases
 from vault.vault import Vault
 
 MERGED, LATER = Version(2, 1, 0), Version(2, 2, 0)
-
-
-@pytest.fixture
-def three(shelf: Shelf) -> Iterator[tuple[Vault, Vault, Vault]]:
-    """Alice and bob, who released different content under one version, and cara, who knows of it and turns on them."""
-    alice, bob, cara = shelf.lay(contested)
-    yield alice, bob, cara
-    for vault in (cara, bob, alice):
-        vault.close()
 
 
 def _both(path: str) -> bytes | None:

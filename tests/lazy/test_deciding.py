@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,6 @@ from lazy.resolving.picks import Choices, SidesChanged
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.status import relation_of
 from lazy.sync import sync
-from tests.lazy.three import contested
 from tests.shelf import Shelf
 from tests.vault.vaults import found, gathered, write
 from vault.folder.work import Committed, commit
@@ -91,15 +90,6 @@ def test_a_file_that_was_edited_while_it_was_decided_has_to_be_seen_first(shelf:
     assert (alice.folder / edited).read_text() == "by another program\n"
     assert conflicts(alice) == []
     for vault in (bob, alice):
-        vault.close()
-
-
-@pytest.fixture
-def three(shelf: Shelf) -> Iterator[tuple[Vault, Vault, Vault]]:
-    """Alice and bob, who released different content under one version, and cara, who knows of it."""
-    alice, bob, cara = shelf.lay(contested)
-    yield alice, bob, cara
-    for vault in (cara, bob, alice):
         vault.close()
 
 

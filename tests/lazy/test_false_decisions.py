@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from lazy.conflicts import conflicts
@@ -12,8 +10,6 @@ from lazy.resolving.resolve import accept_resolution, resolve_prefer
 from lazy.status import status
 from lazy.sync import sync
 from tests.lazy.by_hand import CONTESTED, commit_by_hand, decide_by_hand, released_by, sides_of
-from tests.lazy.three import contested
-from tests.shelf import Shelf
 from tests.vault.vaults import trail, write
 from vault.audit.entries import read_audit
 from vault.folder.work import commit
@@ -25,15 +21,6 @@ from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 
 BASE = Version(1, 0, 0)
-
-
-@pytest.fixture
-def three(shelf: Shelf) -> Iterator[tuple[Vault, Vault, Vault]]:
-    """Alice and bob, who released different content under one version, and cara, who knows of it and turns on them."""
-    alice, bob, cara = shelf.lay(contested)
-    yield alice, bob, cara
-    for vault in (cara, bob, alice):
-        vault.close()
 
 
 def _head(vault: Vault) -> RecordHash:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import pytest
 
@@ -26,8 +25,7 @@ from tests.lazy.by_hand import (
     sides_of,
     tree_by_hand,
 )
-from tests.lazy.three import contested, meet
-from tests.shelf import Shelf
+from tests.lazy.three import meet
 from tests.vault.vaults import write
 from vault.desks import diff
 from vault.desks.pages import Entry
@@ -40,15 +38,6 @@ from vault.revisions.history import commit_info, releases
 from vault.vault import Vault
 
 Three = tuple[Vault, Vault, Vault]
-
-
-@pytest.fixture
-def three(shelf: Shelf) -> Iterator[Three]:
-    """Alice and bob, who released different content under one version, and cara, who knows of it and turns on them."""
-    alice, bob, cara = shelf.lay(contested)
-    yield alice, bob, cara
-    for vault in (cara, bob, alice):
-        vault.close()
 
 
 def _contradict(cara: Vault, first: int, last: int) -> None:
