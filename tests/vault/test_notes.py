@@ -225,6 +225,18 @@ def test_words_and_lines_that_did_not_rot_count_on(tmp_path: Path) -> None:
         assert store.note(people.EVIDENCE) == ((_OTHER.text, 2),)
 
 
+def test_half_a_character_and_a_number_past_what_sqlite_holds_have_rotted() -> None:
+    """APP-13: neither is what lace wrote, so it counts for nothing; half a character was handed on as a text."""
+    fault = PlaceFault("no-room", "No room on \U0001f4be.", "Free some.", "1700000000:000000000")
+    text = places.PLACE_FAULT.write(fault)
+    assert places.PLACE_FAULT.read(text) == fault
+    with pytest.raises(BadNote):
+        places.PLACE_FAULT.read(text.replace("\\udcbe", "~udcbe"))
+    assert revisions.DOUBLED.read(str(2**63 - 1)) == 2**63 - 1
+    with pytest.raises(BadNote):
+        revisions.DOUBLED.read(str(2**63))
+
+
 def test_what_an_earlier_lace_noted_is_read() -> None:
     """APP-13: vaults have it."""
     done = Unanswered(3, ["main"], {"what": "a"}, [])

@@ -41,12 +41,14 @@ def verifier(text: str) -> str:
 
 
 def a_count(text: str) -> int:
-    """Return a decimal number without a sign and without a zero before it.
+    """Return a decimal number that SQLite holds, without a sign and without a zero before it.
 
     Raises:
         ValueError: it is none.
     """
     if not (text.isascii() and text.isdigit()) or len(text) > _DIGITS or str(int(text)) != text:
+        raise ValueError(text)
+    if int(text) >= 2**63:
         raise ValueError(text)
     return int(text)
 
@@ -144,7 +146,10 @@ def json_of(
     def parse(text: str) -> T:
         import json  # noqa: PLC0415 - many commands read no such note
 
-        return make(json.loads(text))
+        found = json.loads(text)
+        if "\\ud" in text:  # one letter of a pair that rotted leaves half a character, which is no text
+            json.dumps(found, ensure_ascii=False).encode()
+        return make(found)
 
     def write(value: T) -> str:
         import json  # noqa: PLC0415
