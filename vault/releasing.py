@@ -18,7 +18,7 @@ from vault.folder.work import Changes, Committed, Unchanged, checkout_of, seal_c
 from vault.names import BadVersion, Version
 from vault.profile import MAX_ENTRIES, Release, plain_text
 from vault.records import RecordHash
-from vault.revisions.history import commit_info, is_first, line_head, unreleased
+from vault.revisions.history import Head, commit_info, is_first, line_head, unreleased
 from vault.revisions.labels import unshared_labels
 from vault.revisions.versions import highest_version, is_released, next_version
 from vault.vault import Vault
@@ -250,28 +250,17 @@ def seal_release(
     tree = commit_info(vault.store, head.commit).tree
     check_readers(vault, desk, tree)
     content = vault.store.content_sum(tree, lambda _read: watch.cancelled())
-    sealed = w.seal(
-        Release.to_plex(
-            group=vault.group,
-            desk=desk,
-            version=version,
-            commit=head.commit,
-            rev=head.rev,
-            content_sha512=content,
-            message=plain_text(message),
-            tai=w.tai(),
-        )
-    )
-    more = [*together(sealed.hash)]
+    sealed = _seal_head(w, vault, head, version, message, content)
+    more = [*together(sealed)]
     more += unshared_labels(w, vault.node.text, desk, MAX_ENTRIES - 1 - len(more))
     watch.cancelled()  # from here on it is released
-    entry = w.log([sealed.hash, *more])
-    told = {"release": sealed.hash.text, "seq": str(entry.seq)}
+    entry = w.log([sealed, *more])
+    told = {"release": sealed.text, "seq": str(entry.seq)}
     w.audit("seal-release", f"{desk}@{version}", told, motivation=message)
     since = Since(committed.base, committed.items) if committed else None
     files, size = keep_totals(w.store, desk, tree, since)
     return Released(
-        release=sealed.hash,
+        release=sealed,
         version=version,
         desk=desk,
         commit=head.commit,
@@ -282,3 +271,18 @@ def seal_release(
         bytes=size,
         first=first,
     )
+
+
+def _seal_head(w: Writer, vault: Vault, head: Head, version: Version, message: str, content: str) -> RecordHash:
+    """Seal the release of a head under a version; nothing shares it yet."""
+    plex = Release.to_plex(
+        group=vault.group,
+        desk=head.desk,
+        version=version,
+        commit=head.commit,
+        rev=head.rev,
+        content_sha512=content,
+        message=plain_text(message),
+        tai=w.tai(),
+    )
+    return w.seal(plex).hash
