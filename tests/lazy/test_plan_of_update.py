@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from lazy.address import resolve
+from lazy.folder.bringing_back import bring_back
 from lazy.folder.desk_merge import Strategy, merge_desk
-from lazy.folder.going_back import bring_back
 from lazy.folder.update import update
 from lazy.folder.updated import Updated
 from tests.lazy.three import meet
