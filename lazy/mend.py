@@ -15,7 +15,17 @@ from lazy.live.asking import ask_for
 from lazy.places.media import open_medium
 from lazy.places.registry import Place, places
 from lazy.receiving.refusals import ask_again
-from lazy.visits.rot import as_far_as_it_goes, found_rotten, heal, heal_markers, markers, not_looked_at, settle, tidy
+from lazy.visits.rot import (
+    as_far_as_it_goes,
+    found_rotten,
+    heal,
+    heal_git_ids,
+    heal_markers,
+    markers,
+    not_looked_at,
+    settle,
+    tidy,
+)
 from transports.address import AddressKind
 from transports.mailbox import Mailbox, MailboxMedium
 from transports.reading import fetch, read_head, read_listing
@@ -71,7 +81,7 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         ask_again(w)
     fetched = _fetch(vault, done.lost, watch)
     fetched |= _from_folder(vault, [record for record in done.lost if record not in fetched], watch)
-    healed = heal_markers(vault)
+    healed = [*heal_markers(vault), *heal_git_ids(vault)]
     published, rotten = heal(vault, watch)
     healed += published
     tidied = tidy(vault, watch)

@@ -59,6 +59,10 @@ def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxMe
         raise DropEmptied(error.message, hint=hint) from error
     except WrongDrop as error:
         first = "Plug in the right stick" if place.kind == "drop" else "Ask its owner what happened to it"
+        if place.kind == "git" and "holds no place," in error.message:
+            first = (
+                f"Whoever synced there before writes it anew with: lace fsck --repair. Or {first[0].lower()}{first[1:]}"
+            )
         raise WrongDrop(error.message, hint=f"{first}. To go on with this one: {_anew(vault, place)}") from error
     except PlaceUnreachable as error:
         inner = open_place(_mounted_elsewhere(vault, place, error), vault.around.patience, mends=mends)

@@ -11,8 +11,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from lazy.places.known import known_faults
 from lazy.places.media import mailboxes_of_mine, open_medium
 from lazy.places.published import distrust, published
 from lazy.places.registry import Place, is_encrypted, places
@@ -25,7 +27,7 @@ from transports.address import AddressKind, parse_stored
 from transports.drop.marker import MARKER, write_marker
 from transports.drop.place import Drop
 from transports.encrypted.sealed import SealedPlace
-from transports.errors import NotADrop
+from transports.errors import NotADrop, WrongDrop
 from transports.index.runs import BundleRef, RunRef
 from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME
 from transports.listing import Listing
@@ -41,7 +43,17 @@ from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["as_far_as_it_goes", "found_rotten", "heal", "heal_markers", "markers", "not_looked_at", "settle", "tidy"]
+__all__ = [
+    "as_far_as_it_goes",
+    "found_rotten",
+    "heal",
+    "heal_git_ids",
+    "heal_markers",
+    "markers",
+    "not_looked_at",
+    "settle",
+    "tidy",
+]
 
 _NAMES = (re.escape(HEAD_NAME), re.escape(REQUEST_NAME), re.escape(BEACON_NAME), RUN_NAME.pattern, BUNDLE_NAME.pattern)
 _FILES = re.compile("|".join(_NAMES))
@@ -190,6 +202,33 @@ def heal_markers(vault: Vault) -> list[BadThing]:
             write_marker(path, known[bad.name.removesuffix(f"/{MARKER}")])
             healed.append(bad)
     return healed
+
+
+def heal_git_ids(vault: Vault) -> list[BadThing]:
+    """Write anew at git hosts which place each is, where a visit missed that and my mailbox proves it."""
+    from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
+
+    healed, faults = [], known_faults(vault)
+    for place in places(vault):
+        fault = faults.get(place.name)
+        if place.kind != AddressKind.GIT or place.home is None or fault is None or fault.code != WrongDrop.code:
+            continue
+        with (
+            suppress(LaceError),
+            closing(
+                GitPlace(parse_stored(place.uri).uri, place.home, place.place_id, patience=vault.around.patience)
+            ) as inner,
+        ):
+            keys = VaultKeys(vault, place.place_id, is_on=is_encrypted(vault, place))
+            if inner.renew(place.place_id, partial(_is_proven, vault, inner, keys)):
+                message = f"The branch lace/place at {place.name} was gone; my mailbox there proves which place it is."
+                healed.append(BadThing("place", f"{place.name}/lace/place", "marker-damaged", message))
+    return healed
+
+
+def _is_proven(vault: Vault, inner: MailboxMedium, keys: VaultKeys) -> bool:
+    head = read_head(Mailbox(SealedPlace(inner, vault.node, keys), vault.group, vault.node))
+    return head is not None and head.head.drop == inner.place_id
 
 
 def heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.people import Person
-from tests.transports.git_hosts import bare_repository
+from tests.transports.git_hosts import bare_repository, git
 
 
 def test_fsck_names_the_places_where_it_did_not_look(pair: tuple[Person, Person], tmp_path: Path) -> None:
@@ -29,3 +29,15 @@ def test_fsck_names_the_places_where_it_did_not_look(pair: tuple[Person, Person]
     assert "note stick was not looked at: " in told
     (tmp_path / "drawer").rename(tmp_path / "stick")
     assert [note["name"] for note in alice.lace("fsck")["notes"]] == ["host"]
+
+
+def test_the_branch_that_says_which_place_a_host_is_is_written_anew(alice: Person, tmp_path: Path) -> None:
+    """APP-13, CYB-15: once it was deleted, everybody had to remove the place and to add it under a new id."""
+    alice.lace("init", "--name", "alice")
+    bare = bare_repository(tmp_path / "host.git")
+    alice.lace("place", "add", "host", str(bare))
+    alice.lace("sync", "host")
+    git(bare, "update-ref", "-d", "refs/heads/lace/place")
+    assert "lace fsck --repair" in alice.lace("sync", "host", expect=21)["error"]["hint"]
+    assert "host/lace/place" in {one["name"] for one in alice.lace("fsck", "--repair")["repaired"]}
+    assert alice.lace("sync", "host")["problems"] == []

@@ -140,17 +140,38 @@ class GitPlace(MailboxView):
     def make(self, entropy: Callable[[int], bytes]) -> None:
         """Make a place of the repository unless it is one; as `create`."""
         if self._read_id() is None:
-            text = f"lace-place/0\nid {entropy(16).hex()}\n".encode()
-            tree = self.private.store_tree({PLACE: ("blob", self.private.store(text))})
-            refused = None
-            try:
-                self.private.push(self.private.store_commit(tree), PLACE, len(text), 3)
-            except Moved as error:  # somebody else was first
-                refused = error.refusal
-            self._refs = Branches(self.private.list_remote())
-            if refused is not None and PLACE not in self._refs:
-                raise refused
+            self._write_id(entropy(16).hex())
         self.settle(None)
+
+    def renew(self, place_id: str, proves: Callable[[], bool]) -> bool:
+        """Write the branch anew that says which place this is, where it is gone; tell whether it was.
+
+        Args:
+            place_id: which one it was.
+            proves: reads here whether it is that one.
+
+        Raises:
+            PlaceError: the remote cannot be asked, or takes in no change.
+        """
+        if PLACE in self._refs:
+            return False
+        self._place_id = place_id
+        if proves():
+            self._write_id(place_id)
+            return True
+        return False
+
+    def _write_id(self, place_id: str) -> None:
+        text = f"lace-place/0\nid {place_id}\n".encode()
+        tree = self.private.store_tree({PLACE: ("blob", self.private.store(text))})
+        refused = None
+        try:
+            self.private.push(self.private.store_commit(tree), PLACE, len(text), 3)
+        except Moved as error:  # somebody else was first
+            refused = error.refusal
+        self._refs = Branches(self.private.list_remote())
+        if refused is not None and PLACE not in self._refs:
+            raise refused
 
     def settle(self, expected_id: str | None) -> None:
         """Learn which place this is, and refuse another one than was expected.
