@@ -14,10 +14,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from lazy.places.known import known_faults
 from lazy.places.media import mailboxes_of_mine, open_medium
 from lazy.places.published import distrust, published
-from lazy.places.registry import Place, is_encrypted, places
+from lazy.places.registry import Place, is_encrypted, known_faults, places
 from lazy.places.sealing import VaultKeys
 from lazy.places.turns import turn
 from lazy.results import sync_command
