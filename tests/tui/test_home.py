@@ -129,14 +129,14 @@ async def test_progress_is_shown_and_esc_stops_at_a_safe_point(
     bob_releases_songs(story)
     reached, pressed = threading.Event(), threading.Event()
 
-    def watched(vault, names, *, watch):  # type: ignore[no-untyped-def]
+    def watched(vault, names, *, watch, **how):  # type: ignore[no-untyped-def]
         def cancelled() -> None:
             watch.progress(7, 40, "receive")
             reached.set()
             assert pressed.wait(30)
             watch.cancelled()
 
-        return real_sync(vault, names, watch=watch._replace(cancelled=cancelled))
+        return real_sync(vault, names, watch=watch._replace(cancelled=cancelled), **how)
 
     monkeypatch.setattr(deeds, "sync", watched)
     async with app.run_test(size=SIZE) as pilot:
@@ -175,14 +175,14 @@ async def test_leaving_stops_what_runs(app: LaceApp, story: Story, monkeypatch: 
     ended: list[type[BaseException]] = []
     over = threading.Event()
 
-    def watched(vault, names, *, watch):  # type: ignore[no-untyped-def]
+    def watched(vault, names, *, watch, **how):  # type: ignore[no-untyped-def]
         def cancelled() -> None:
             reached.set()
             assert left.wait(30)
             watch.cancelled()
 
         try:
-            return real_sync(vault, names, watch=watch._replace(cancelled=cancelled))
+            return real_sync(vault, names, watch=watch._replace(cancelled=cancelled), **how)
         except BaseException as error:
             ended.append(type(error))
             over.set()
@@ -227,10 +227,10 @@ async def test_a_flood_of_progress_costs_nothing(app: LaceApp, monkeypatch: pyte
 
     monkeypatch.setattr(Home, "show_card", counting)
 
-    def busy(vault, names, *, watch):  # type: ignore[no-untyped-def]
+    def busy(vault, names, *, watch, **how):  # type: ignore[no-untyped-def]
         for number in range(20_000):
             watch.progress(number, 20_000, "receive")
-        return real_sync(vault, names, watch=watch)
+        return real_sync(vault, names, watch=watch, **how)
 
     monkeypatch.setattr(deeds, "sync", busy)
     async with app.run_test(size=SIZE) as pilot:
