@@ -237,6 +237,8 @@ def _look_at_mine(at: _Visit) -> bool:
     vault, medium, name = at.vault, at.medium, at.place.name
     if at.plan.sending is not None:
         mine = at.plan.sending.mine
+        if is_set_back(vault, medium, name, mine):  # or another process of mine wrote there after that was settled
+            mine = my_mailbox(vault, medium, name)
     elif not medium.is_read_only and published(vault, medium.place_id, name) is not None:
         mine = my_mailbox(vault, medium, name)
     else:
