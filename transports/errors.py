@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from vault.errors import CallerError, DataError, EnvironmentFault, PeerError, PlaceError
 
@@ -183,6 +183,13 @@ class PushRejected(PlaceError):
     code = "push-rejected"
     exit_code = 28
     hint = f"Let the host accept pushes to branches below lace/. {CAN_BE_READ}"
+    is_passing = False
+    """Whether another push was in the way, so that the next one may go."""
+
+    def once(self) -> Self:
+        """Return this refusal as one of a push that met another."""
+        self.is_passing = True
+        return self
 
 
 # The medium is there and takes nothing; what lies on it can be read all the same.

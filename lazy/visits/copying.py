@@ -112,8 +112,8 @@ def _waits(vault: Vault, medium: MailboxMedium, name: str, mine: Mine, wanted: W
     why = "" if is_full else refusal.message[:_WHY]
     if why and not waited:  # nothing would tell of it
         raise refusal
-    # A push that met another one is refused with a way out of its own; a medium that takes nothing costs nothing.
-    if is_full or (isinstance(refusal, PushRejected) and not refusal.has_own_hint):
+    # A push that met another one may go the next time; a medium that takes nothing costs nothing.
+    if is_full or (isinstance(refusal, PushRejected) and not refusal.is_passing):
         free = medium.free_bytes(vault.group, vault.node)
         if medium.kind == AddressKind.GIT and free is not None and (free >= needed or why):
             free = None  # that is what this machine has, and the host is full

@@ -76,7 +76,8 @@ def test_what_was_deleted_there_counts_as_no_copy(
     done = prune(alice)
     assert (done.files, done.unproven) == (0, 2)
     monkeypatch.undo()
-    visited(alice, "stick")
+    (told,) = sync(alice, ["stick"])
+    assert [problem.code for problem in told.problems] == (["mailbox-set-back"] if what == "*" else [])
     visited(alice, "stick")
     assert prune(alice).files == 2
 
