@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from vault.errors import CallerError, DataError, EnvironmentFault, PeerError, PlaceError
 
@@ -178,18 +178,18 @@ class AccessRefused(PlaceError):
 
 
 class PushRejected(PlaceError):
-    """A git host takes in no change to the mailbox."""
+    """A git host takes in no change to the mailbox.
+
+    `is_passing` tells whether another push was in the way, so that the next one may go.
+    """
 
     code = "push-rejected"
     exit_code = 28
     hint = f"Let the host accept pushes to branches below lace/. {CAN_BE_READ}"
-    is_passing = False
-    """Whether another push was in the way, so that the next one may go."""
 
-    def once(self) -> Self:
-        """Return this refusal as one of a push that met another."""
-        self.is_passing = True
-        return self
+    def __init__(self, message: str, *, hint: str = "", is_passing: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.is_passing = is_passing
 
 
 # The medium is there and takes nothing; what lies on it can be read all the same.

@@ -85,8 +85,8 @@ def refusal(answer: bytes, complaints: str, shown: str) -> Moved | PlaceError | 
             return damage(complaints, shown, told)
         if "unpacker error" in reason and isinstance(faults[-1], PlaceNotWritable):
             return faults[-1]
-        rejected = PushRejected(told, hint=_way_out(reason, said, complaints))
-        rejected.is_passing = _LOCK.search(complaints) is not None
+        is_passing = _LOCK.search(complaints) is not None
+        rejected = PushRejected(told, hint=_way_out(reason, said, complaints), is_passing=is_passing)
         # A host that refuses every replacement says so by the same word as one whose ref moved on.
         is_refused = "[remote rejected]" in reason and "non-fast-forward" in reason
         return Moved(rejected) if _MOVED.search(reason) and not is_refused else rejected

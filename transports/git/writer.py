@@ -277,7 +277,7 @@ class GitWriter:
             self._took(commit, box, chosen)
             return
         told = f"Somebody else writes to the mailbox of {self._node.text} at {self._place.describe()}."
-        raise PushRejected(told).once()
+        raise PushRejected(told, is_passing=True)
 
     def _stumble(self, error: PlaceDamaged, turn: int) -> None:
         """Let a push be tried once more under another number: git there takes in no number that it has damaged.
@@ -361,7 +361,7 @@ class GitWriter:
 
     def _taken_away(self) -> PushRejected:
         told = f"What was pushed to {self._place.describe()} was taken away while the rest was written."
-        return PushRejected(told, hint="Run the same command again.").once()
+        return PushRejected(told, hint="Run the same command again.", is_passing=True)
 
     def _file(self, name: str, size: int, pieces: list[str], *, are_copies: bool = False) -> None:
         filed = Filed(size, tuple(pieces), are_copies=are_copies)
