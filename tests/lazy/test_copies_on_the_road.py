@@ -74,6 +74,15 @@ def visit(vault: Vault, place: str = "host") -> int:
     return done.traffic.bytes_read
 
 
+def refusing(host: Path, script: str) -> Path:
+    """Let a git host ask a script about each push; return the hook."""
+    hook = host / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\n{script}")
+    hook.chmod(0o755)
+    return hook
+
+
 def content_of(vault: Vault, version: str) -> bytes:
     """Return the film of a release of alice's."""
     entry = lookup(vault.store, resolve(vault, f"alice/main@{version}").tree, "film.bin")
@@ -125,11 +134,8 @@ def test_copies_that_a_host_has_no_room_for_are_not_pushed_at_each_visit(
 ) -> None:
     """Fault 3, CLAY-79: room on this machine says nothing of the host's."""
     _, bob, _ = copied
-    hook = tmp_path / "host" / "hooks" / "pre-receive"
-    hook.parent.mkdir(exist_ok=True)
     pushes = tmp_path / "pushes"
-    hook.write_text(f"#!/bin/sh\necho one >> {pushes}\necho disk quota exceeded >&2\nexit 1\n")
-    hook.chmod(0o755)
+    hook = refusing(tmp_path / "host", f"echo one >> {pushes}\necho disk quota exceeded >&2\nexit 1\n")
     remove_place(bob, "host")
     with daemon(tmp_path) as uri:  # on this machine itself no hook is run
         add_place(bob, "host", f"{uri}host", cwd=tmp_path)
@@ -151,15 +157,13 @@ def test_copies_that_a_host_refuses_keep_nothing_else_back(
 ) -> None:
     """CLAY-79, LAZ-47: what had gone before was not counted, and the copies were pushed again at each visit."""
     alice, bob, _ = copied
-    hook = tmp_path / "host" / "hooks" / "pre-receive"
-    hook.parent.mkdir(exist_ok=True)
     pushes = tmp_path / "pushes"
     large = "git rev-list --objects $new --not --all | cut -d' ' -f1 | git cat-file --batch-check='%(objectsize)'"
-    hook.write_text(
-        f"#!/bin/sh\nwhile read old new ref; do\nif [ $({large} | sort -n | tail -1) -gt 200000 ]; then\n"
-        f"echo one >> {pushes}\necho a file is too large for this repository >&2\nexit 1\nfi\ndone\n"
+    hook = refusing(
+        tmp_path / "host",
+        f"while read old new ref; do\nif [ $({large} | sort -n | tail -1) -gt 200000 ]; then\n"
+        f"echo one >> {pushes}\necho a file is too large for this repository >&2\nexit 1\nfi\ndone\n",
     )
-    hook.chmod(0o755)
     remove_place(bob, "host")
     with daemon(tmp_path) as uri:  # on this machine itself no hook is run
         add_place(bob, "host", f"{uri}host", cwd=tmp_path)
