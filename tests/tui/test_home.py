@@ -143,6 +143,7 @@ async def test_progress_is_shown_and_esc_stops_at_a_safe_point(
         await settle(pilot)
         await pilot.press("s")
         while not reached.is_set():
+            assert app.job is not None, "the sync ended before it was looked at"
             await pilot.pause()
         app.show_progress()
         await pilot.pause()
@@ -193,6 +194,7 @@ async def test_leaving_stops_what_runs(app: LaceApp, story: Story, monkeypatch: 
         await settle(pilot)
         await pilot.press("s")
         while not reached.is_set():
+            assert app.job is not None, "the sync ended before it was looked at"
             await pilot.pause()
         job = app.job
         assert job is not None
