@@ -258,10 +258,8 @@ def _work(vault: Vault, act: Act, overlay: MemoryObjects, watch: Watch, *, is_dr
     if below is None:
         only = f"{desk} has one revision only, and none before it to go back to."
         raise NothingToUndo(only, hint="Change the files as they should be, and commit that.")
-    info, before = (
-        commit_info(vault.store, head.commit),
-        Checkout(below.commit, commit_info(vault.store, below.commit).tree),
-    )
+    info = commit_info(vault.store, head.commit)
+    before = Checkout(below.commit, commit_info(vault.store, below.commit).tree)
     keeps_folder = info.signer == vault.node.text and not _brought(act, head)
     was_out = act.parameters.get("from") == KEEP_OUT
     what = _taken_back(desk, str(head.number), keeps_folder=keeps_folder, was_out=was_out, is_dry=is_dry)
