@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 from lazy.belonging.beacon import due_on
 from lazy.people import is_member
 from lazy.places.published import Rest, Span, left_as, wrote
 from lazy.places.sealing import is_under_new_key, rebased
-from lazy.visits.additions import additions, exposed_bytes, exposed_sizes, missing, others
+from lazy.visits.additions import Missing, additions, exposed_bytes, exposed_sizes, missing, others
 from lazy.visits.copying import clear_unnamed, copy_wanted
 from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
 from lazy.visits.my_head import next_head, remember, shown
@@ -99,104 +100,15 @@ def publish_mine(
         on_other()
         vault.check_mark()
         plan = plan_sending(vault, medium, name)  # what that one said is mine too
-    proven = proven or Proven()
-    done = _publish_all(vault, medium, name, plan, watch, proven, rotten)
+    publisher = _Publisher(vault, medium, name, watch, proven or Proven(), rotten)
+    done = publisher.publish_with_room(plan)
     # A head of its own for what a prune alone waits for: nothing that happens on the way keeps back what is new.
     try:
         return done.and_then(copy_wanted(vault, medium, name, watch, since=plan.mine.at))
     except DataError:  # an index run of mine is damaged, and is written anew; the next visit makes the copies
         plan = plan_sending(vault, medium, name)
         anew = plan._replace(mine=Mine(plan.mine.head, 0, trusted=False))
-        return done.and_then(_publish(vault, medium, name, anew, watch, proven, ()))
-
-
-def _publish_all(
-    vault: Vault,
-    medium: MailboxMedium,
-    name: str,
-    plan: Sending,
-    watch: Watch,
-    proven: Proven,
-    rotten: Collection[str],
-) -> Outgoing:
-    """Publish what a plan says; in the place of copies for a prune that a visit began and left, where it needs that."""
-    try:
-        return _publish(vault, medium, name, plan, watch, proven, rotten)
-    except PlaceFull:
-        if plan.is_anew or not clear_unnamed(vault, medium):
-            raise
-        # The head may be there already, and no number is used twice: it is looked at again.
-        plan = plan._replace(mine=my_mailbox(vault, medium, name))
-        return _publish(vault, medium, name, plan, watch, proven, rotten)
-
-
-def _publish(
-    vault: Vault,
-    medium: MailboxMedium,
-    name: str,
-    plan: Sending,
-    watch: Watch,
-    proven: Proven,
-    rotten: Collection[str],
-) -> Outgoing:
-    """Write what a plan says, show it, and take note of what then lies there."""
-    mailbox = Mailbox(medium, vault.group, vault.node)
-    writer = mailbox.writer()
-    known = MyListing(vault, medium, plan.mine, proven, rotten)
-    done, rest = _written(vault, medium, writer, plan, watch, known)
-    head = next_head(vault, medium, name, plan.mine, done, plan.vector)
-    beacon = due_on(vault, medium)
-    if beacon is not None:
-        writer.put_beacon(beacon, with_head=head is not None)
-    if head is None:
-        if beacon is not None or not plan.mine.trusted:  # a run that was cut off may have written the head
-            writer.verify_written()
-        writer.leave_plain()  # which that one may not have come to
-        remember(vault, medium, name, plan.mine.head, plan.upto, rest)
-        return Outgoing(0, 0)
-    sealed = shown(vault, writer, head)
-    if is_member(vault, vault.node.text) and vault.store.note(ADMISSION) is None:
-        writer.remove_request()
-    writer.verify_written()  # before anything goes: it may be all that is left of what a prune let go of
-    if plan.is_anew:
-        named = {ref.name for ref in done.runs} | {line.split(" ")[1] for line in rest.files}
-        writer.discard([name for name in mailbox.files() if name not in named])
-        rebased(vault, medium.place_id, name)
-    writer.discard([*done.obsolete, *{*rotten}.difference(bundle.name for bundle in done.bundles)])
-    remember(vault, medium, name, SeenHead(head, sealed), plan.upto, rest)
-    return Outgoing(done.copied + done.referenced, 0, done.copied, head.number)
-
-
-def _written(
-    vault: Vault,
-    medium: MailboxMedium,
-    writer: MailboxWriter,
-    plan: Sending,
-    watch: Watch,
-    known: MyListing,
-) -> tuple[Publication, Rest]:
-    """Write what a plan adds; return also what the mailbox then rests on.
-
-    Nobody reads any of it before the head that names it.
-    """
-    mine = plan.mine
-    leaving = going_away(vault, medium, is_anew=plan.is_anew)
-    if plan.is_anew:
-        left = Listing([])
-        if writer.is_interrupted:
-            good = is_under_new_key(vault, medium.place_id)
-            left = Listing(recover_bundles(Mailbox(medium, vault.group, vault.node), None, good))
-        done, used = _publish_alone(vault, medium, writer, (0, plan.upto), left, watch, leaving)
-        return done, Rest(noted(done.bundles) | noted(used), ((0, plan.upto),))
-    if plan.upto <= mine.at and mine.trusted and not leaving:
-        return Publication(mine.head.head.runs if mine.head else ()), mine.rest
-    try:
-        return _bring(vault, medium, writer, plan, known, watch, leaving)
-    except DataError:
-        # What lies there is not whole: begin anew, with what is still good of it.
-        begun = MyListing(vault, medium, ANEW, known.proven)
-        gone = [ref.name for ref in mine.head.head.runs] if mine.head else []
-        return _bring(vault, medium, writer, plan._replace(mine=ANEW), begun, watch, leaving, instead=gone)
+        return done.and_then(publisher._replace(rotten=()).publish(anew))
 
 
 def publish_once(vault: Vault, medium: MailboxMedium, after: int, watch: Watch = Watch()) -> Outgoing:
@@ -211,10 +123,10 @@ def publish_once(vault: Vault, medium: MailboxMedium, after: int, watch: Watch =
     vault.check_mark()
     with vault.store.reading():
         vector = vector_told(vault)
-    mailbox = Mailbox(medium, vault.group, vault.node)
-    writer = mailbox.writer()
-    left = Listing(recover_bundles(mailbox, None))
-    done, _ = _publish_alone(vault, medium, writer, (after, _END), left, watch)
+    publisher = _Publisher(vault, medium, "", watch, Proven())
+    writer = publisher.mailbox.writer()
+    left = Listing(recover_bundles(publisher.mailbox, None))
+    done, _ = publisher.write_alone(writer, (after, _END), left)
     head = next_head(vault, medium, "", ANEW, done, vector)
     if head is None:
         return Outgoing(0, 0)
@@ -223,62 +135,181 @@ def publish_once(vault: Vault, medium: MailboxMedium, after: int, watch: Watch =
     return Outgoing(done.copied + done.referenced, medium.count.written, done.copied, head.number)
 
 
-def _bring(
-    vault: Vault,
-    medium: MailboxMedium,
-    writer: MailboxWriter,
-    plan: Sending,
-    known: MyListing,
-    watch: Watch,
-    leaving: list[Listing],
-    *,
-    instead: Collection[str] = (),
-) -> tuple[Publication, Rest]:
-    """Publish what a mailbox lacks, instead of runs that cannot be read; return also what it then rests on."""
-    mine = plan.mine
-    sources = others(vault, medium, exposed_bytes(vault, mine.at, plan.upto))
-    files, lost = known.files(), known.lost()
-    begins = not known.runs or bool(lost)
-    unnamed = Listing([])
+class _Publisher(NamedTuple):
+    """Who publishes, where to, and what is at hand for it: the same for all that one visit tries.
+
+    Args:
+        vault: whose mailbox it is.
+        medium: where it lies.
+        name: of the place; empty where the mailbox is finished with this visit.
+        watch: progress and cancel.
+        proven: what was read from this medium in this visit, and where.
+        rotten: names of bundles of mine in which something is damaged.
+    """
+
+    vault: Vault
+    medium: MailboxMedium
+    name: str
+    watch: Watch
+    proven: Proven
+    rotten: Collection[str] = ()
+
+    @property
+    def mailbox(self) -> Mailbox:
+        """My mailbox there."""
+        return Mailbox(self.medium, self.vault.group, self.vault.node)
+
+    def publish_with_room(self, plan: Sending) -> Outgoing:
+        """Publish what a plan says, in the place of copies for a prune that a visit began and left if it must."""
+        try:
+            return self.publish(plan)
+        except PlaceFull:
+            if plan.is_anew or not clear_unnamed(self.vault, self.medium):
+                raise
+            # The head may be there already, and no number is used twice: it is looked at again.
+            return self.publish(plan._replace(mine=my_mailbox(self.vault, self.medium, self.name)))
+
+    def publish(self, plan: Sending) -> Outgoing:
+        """Write what a plan says, show it, and take note of what then lies there."""
+        vault, medium, name = self.vault, self.medium, self.name
+        writer = self.mailbox.writer()
+        done, rest = self._write(writer, plan)
+        head = next_head(vault, medium, name, plan.mine, done, plan.vector)
+        beacon = due_on(vault, medium)
+        if beacon is not None:
+            writer.put_beacon(beacon, with_head=head is not None)
+        if head is None:
+            if beacon is not None or not plan.mine.trusted:  # a run that was cut off may have written the head
+                writer.verify_written()
+            writer.leave_plain()  # which that one may not have come to
+            remember(vault, medium, name, plan.mine.head, plan.upto, rest)
+            return Outgoing(0, 0)
+        sealed = shown(vault, writer, head)
+        if is_member(vault, vault.node.text) and vault.store.note(ADMISSION) is None:
+            writer.remove_request()
+        writer.verify_written()  # before anything goes: it may be all that is left of what a prune let go of
+        if plan.is_anew:
+            named = {ref.name for ref in done.runs} | {line.split(" ")[1] for line in rest.files}
+            writer.discard([name for name in self.mailbox.files() if name not in named])
+            rebased(vault, medium.place_id, name)
+        writer.discard([*done.obsolete, *{*self.rotten}.difference(bundle.name for bundle in done.bundles)])
+        remember(vault, medium, name, SeenHead(head, sealed), plan.upto, rest)
+        return Outgoing(done.copied + done.referenced, 0, done.copied, head.number)
+
+    def _write(self, writer: MailboxWriter, plan: Sending) -> tuple[Publication, Rest]:
+        """Write what a plan adds; return also what the mailbox then rests on.
+
+        Nobody reads any of it before the head that names it.
+        """
+        mine = plan.mine
+        leaving = going_away(self.vault, self.medium, is_anew=plan.is_anew)
+        if plan.is_anew:
+            left = Listing([])
+            if writer.is_interrupted:
+                good = is_under_new_key(self.vault, self.medium.place_id)
+                left = Listing(recover_bundles(self.mailbox, None, good))
+            done, used = self.write_alone(writer, (0, plan.upto), left, leaving)
+            return done, Rest(noted(done.bundles) | noted(used), ((0, plan.upto),))
+        if plan.upto <= mine.at and mine.trusted and not leaving:
+            return Publication(mine.head.head.runs if mine.head else ()), mine.rest
+        try:
+            known = MyListing(self.vault, self.medium, mine, self.proven, self.rotten)
+            return self._write_lacking(writer, (mine.at, plan.upto), known, leaving)
+        except DataError:
+            # What lies there is not whole: begin anew, with what is still good of it.
+            known = MyListing(self.vault, self.medium, ANEW, self.proven)
+            gone = [ref.name for ref in mine.head.head.runs] if mine.head else []
+            return self._write_lacking(writer, (ANEW.at, plan.upto), known, leaving, instead=gone)
+
+    def _write_lacking(
+        self,
+        writer: MailboxWriter,
+        between: tuple[int, int],
+        known: MyListing,
+        leaving: list[Listing],
+        *,
+        instead: Collection[str] = (),
+    ) -> tuple[Publication, Rest]:
+        """Publish what a mailbox lacks, instead of runs that cannot be read; return also what it then rests on."""
+        vault, medium, watch = self.vault, self.medium, self.watch
+        sources = others(vault, medium, exposed_bytes(vault, *between))
+        files, lost = known.files(), known.lost()
+        begins = not known.runs or bool(lost)
+        unnamed = _unnamed(known, writer)
+        if begins or writer.is_interrupted:
+            sources.insert(0, unnamed)
+        lacking = missing(vault, medium, between, known, sources, begins=begins, watch=watch)
+        require_room_at(vault, medium, between, sum(lacking.sizes))
+        is_listed = known.whole() if leaving or lost or len(unnamed) else Listing([])
+        over = carried(vault, medium, [*leaving, known.lies_lost()], unnamed, is_listed, watch.is_stopped)
+        references = (*lacking.references, *over.references)
+        used = bundles_named(references)
+        first = _first_of(vault, lost, between[1], known.beside)
+        done = publish(
+            known.mailbox,
+            writer,
+            runs=known.runs,
+            listing=known.of_additions(),
+            additions=chain(first, additions(vault, lacking, watch, known), over.copied),
+            references=references,
+            gone=Gone(lost, known.away(), instead),
+            cancel=watch.is_stopped,
+        )
+        spans = _spans_copied(vault, between, known, lacking, used)
+        return done, Rest(files | noted(done.bundles) | noted(used), known.copied_with(spans))
+
+    def write_alone(
+        self, writer: MailboxWriter, between: tuple[int, int], left: Listing, leaving: Collection[Listing] = ()
+    ) -> tuple[Publication, set[BundleRef]]:
+        """Write a part of the exposure log as a mailbox that rests on nothing but what an interrupted run left.
+
+        What only mailboxes that go away with it hold is carried over. Return also the bundles of what was left.
+        """
+        vault, medium, watch = self.vault, self.medium, self.watch
+        known = MyListing(vault, medium, ANEW, Proven())
+        lacking = missing(vault, medium, between, known, [left], watch=watch)
+        require_room_at(vault, medium, between, sum(lacking.sizes))
+        over = carried(vault, medium, leaving, left if leaving else Listing([]), (), watch.is_stopped)
+        done = publish(
+            known.mailbox,
+            writer,
+            runs=(),
+            listing=None,
+            additions=chain(additions(vault, lacking, watch, known), over.copied),
+            references=(*lacking.references, *over.references),
+            cancel=watch.is_stopped,
+        )
+        return done, bundles_named((*lacking.references, *over.references))
+
+
+def _unnamed(known: MyListing, writer: MailboxWriter) -> Listing:
+    """Return what lies in my bundles there that no run of mine names: an interrupted run left them."""
     if not known.runs:
-        unnamed = Listing(recover_bundles(known.mailbox, None))
-    elif writer.is_interrupted:
-        unnamed = Listing(recover_bundles(known.mailbox, known.whole()))
-    if begins or writer.is_interrupted:
-        sources.insert(0, unnamed)
-    lacking = missing(vault, medium, (mine.at, plan.upto), known, sources, begins=begins, watch=watch)
+        return Listing(recover_bundles(known.mailbox, None))
+    if writer.is_interrupted:
+        return Listing(recover_bundles(known.mailbox, known.whole()))
+    return Listing([])
+
+
+def _spans_copied(
+    vault: Vault, between: Span, known: MyListing, lacking: Missing, used: Collection[BundleRef]
+) -> Iterable[Span]:
+    """Return the spans of what was published that lie whole in bundles of mine.
+
+    What lies in another's bundle goes with it, and the listing may have named it there before.
+    """
+    if not len(known.of_additions()) and all(bundle.mailbox == vault.node for bundle in used):
+        return [between]
     beside = frozenset(lacking.copied)
-    require_room_at(vault, medium, (mine.at, plan.upto), sum(lacking.sizes))
-    is_listed = known.whole() if leaving or lost or len(unnamed) else Listing([])
-    over = carried(vault, medium, [*leaving, known.lies_lost()], unnamed, is_listed, watch.is_stopped)
-    references = (*lacking.references, *over.references)
-    used = bundles_named(references)
-    done = publish(
-        known.mailbox,
-        writer,
-        runs=known.runs,
-        listing=known.of_additions(),
-        additions=chain(
-            _first_of(vault, lost, plan.upto, known.beside), additions(vault, lacking, watch, known), over.copied
-        ),
-        references=references,
-        gone=Gone(lost, known.away(), instead),
-        cancel=watch.is_stopped,
+    of_mine = [run for run in lacking.references if any(b and b.mailbox == vault.node for b in run.named())]
+    named = [known.of_additions(), *map(Listing, ([run] for run in of_mine))]
+    if not any(map(len, named)):  # as at a first visit, which names thousands of a friend's and copies a few
+        return spans_of(vault, between, beside)
+    return own_spans(
+        vault,
+        between,
+        lambda record: record in beside or any(lies_in(listing, record, vault.node) for listing in named),
     )
-    # What lies in another's bundle goes with it, and the listing may have named it there before.
-    spans: Iterable[Span] = [(mine.at, plan.upto)]
-    if len(known.of_additions()) or any(bundle.mailbox != vault.node for bundle in used):
-        of_mine = [run for run in lacking.references if any(b and b.mailbox == vault.node for b in run.named())]
-        named = [known.of_additions(), *map(Listing, ([run] for run in of_mine))]
-        if any(map(len, named)):
-            spans = own_spans(
-                vault,
-                (mine.at, plan.upto),
-                lambda record: record in beside or any(lies_in(listing, record, vault.node) for listing in named),
-            )
-        else:  # as at a first visit, which names thousands of a friend's and copies a few
-            spans = spans_of(vault, (mine.at, plan.upto), beside)
-    return done, Rest(files | noted(done.bundles) | noted(used), known.copied_with(spans))
 
 
 def _first_of(
@@ -297,32 +328,3 @@ def _first_of(
         stored = vault.store.stored_or_none(each)
         if stored:
             yield Addition(each, lost[each], load=partial(bytes, stored))
-
-
-def _publish_alone(
-    vault: Vault,
-    medium: MailboxMedium,
-    writer: MailboxWriter,
-    between: tuple[int, int],
-    left: Listing,
-    watch: Watch,
-    leaving: Collection[Listing] = (),
-) -> tuple[Publication, set[BundleRef]]:
-    """Write a part of the exposure log as a mailbox that rests on nothing but what an interrupted run left.
-
-    What only mailboxes that go away with it hold is carried over. Return also the bundles of what was left.
-    """
-    known = MyListing(vault, medium, ANEW, Proven())
-    lacking = missing(vault, medium, between, known, [left], watch=watch)
-    require_room_at(vault, medium, between, sum(lacking.sizes))
-    over = carried(vault, medium, leaving, left if leaving else Listing([]), (), watch.is_stopped)
-    done = publish(
-        known.mailbox,
-        writer,
-        runs=(),
-        listing=None,
-        additions=chain(additions(vault, lacking, watch, known), over.copied),
-        references=(*lacking.references, *over.references),
-        cancel=watch.is_stopped,
-    )
-    return done, bundles_named((*lacking.references, *over.references))
