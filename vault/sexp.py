@@ -70,8 +70,7 @@ def dumps(value: Sexp, *, pretty: bool = True) -> str:
         SexpError: a string holds a control character without an escape (see `clean_text`), a number is out of
             range, or lists nest too deep.
     """
-    flat = _flat(value, 0)
-    return _pretty(value, 0) if pretty else flat
+    return _pretty(_laid(value, 0), 0) if pretty else _flat(value, 0)
 
 
 def loads(text: str, limit: int) -> Sexp:
@@ -184,12 +183,25 @@ def _flat(value: Sexp, depth: int) -> str:
     return str(value)
 
 
-def _pretty(value: Sexp, indent: int) -> str:
-    flat = _flat(value, 0)
-    if not isinstance(value, tuple) or len(value) < 2 or indent + len(flat) <= _WIDTH:
+_Laid: TypeAlias = "tuple[str, list[_Laid]]"
+"""A value on one line, and what it holds likewise."""
+
+
+def _laid(value: Sexp, depth: int) -> _Laid:
+    """Lay a value out as `_flat` does, and all that it holds too: how wide that is decides which lines are broken."""
+    if not isinstance(value, tuple):
+        return _flat(value, depth), []
+    if depth >= MAX_DEPTH:
+        raise SexpError(f"An S-expression nests deeper than {MAX_DEPTH} lists.")
+    held = [_laid(item, depth + 1) for item in value]
+    return f"({' '.join([flat for flat, _ in held])})", held
+
+
+def _pretty(laid: _Laid, indent: int) -> str:
+    flat, held = laid
+    if len(held) < 2 or indent + len(flat) <= _WIDTH:
         return flat
     inner = indent + _INDENT
     # The head stays beside the bracket when it is a word; the rest goes below it.
-    first = value[0]
-    lines = [_pretty(item, inner) for item in value[1:]]
-    return f"({_pretty(first, indent + 1)}\n" + "\n".join(" " * inner + line for line in lines) + ")"
+    lines = [_pretty(item, inner) for item in held[1:]]
+    return f"({_pretty(held[0], indent + 1)}\n" + "\n".join([" " * inner + line for line in lines]) + ")"
