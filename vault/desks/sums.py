@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING, Protocol, TypeGuard
 
 from blake3 import blake3
@@ -29,6 +28,7 @@ _ASKED = 500  # entries of a directory whose values are asked for together
 _TOGETHER = 1 << 20  # bytes of one turn; as few as show nothing in memory, and let a file of some MiB overlap itself
 _WORTH = 64 << 10  # bytes: less is summed where it is read
 _TURNS = 4  # that wait at most
+_new = tuple.__new__
 
 
 AtHand = Callable[[RecordHash, int], str | None]
@@ -82,7 +82,7 @@ def content_sha512(
 
 def _key(root: RecordHash) -> RecordHash:
     """Return what a directory's value is kept under."""
-    return RecordHash("P", blake3(b"lace-tree-sum/0 " + root.digest).digest())
+    return _new(RecordHash, ("P", blake3(b"lace-tree-sum/0 " + root.digest).digest()))
 
 
 def _of_size(known: str | None, size: int | None) -> str | None:
@@ -112,37 +112,51 @@ class _Tree:
         if known is not None:
             return known
         total, whole = new_sum(), 0
-        entries = iter(read_directory(self._source, root, size=size))
+        entries = read_directory(self._source, root, size=size)
         self._check_pages([root, *pages_below(self._source, root)])
         anew = self._anew(root, before)
-        while part := list(islice(entries, _ASKED)):
-            keys: dict[RecordHash, RecordHash] = {}  # of directories
-            fresh: dict[RecordHash, str] = {}
-            asked: list[Entry] = []
-            for entry in part:
-                kind, _, size, record, _ = entry
-                if kind == "d":
-                    keys[record] = _key(record)
-                elif (summed := self._at_hand(record, size)) is not None:
-                    fresh[record] = summed
-                else:
-                    asked.append(entry)
-            kept = self._cache.expect([*keys.values(), *[entry.hash for entry in asked]])
-            self._cache.put(fresh)
-            self._check_files(asked if anew is None else [entry for entry in asked if entry.name in anew])
-            values = kept | fresh | self._begun([entry for entry in asked if kept[entry.hash] is None])
+        for start in range(0, len(entries), _ASKED):
+            part = entries[start : start + _ASKED]
+            keys = {entry[3]: _key(entry[3]) for entry in part if entry[0] == "d"}
+            kept, values = self._values(part, keys, anew)
             if keys:
                 check_depth("", depth + 1)
             lines = []
-            for kind, mode, size, record, name in part:
-                known = _of_size(kept[keys[record]], size) if kind == "d" else values[record]
-                value = known or self.sum(record, size, depth + 1, (anew or {}).get(name))
-                whole += size
-                lines.append(f"{kind} {mode} {size} {value} {name}\n")
+            for kind, mode, here, record, name in part:
+                known = _of_size(kept[keys[record]], here) if kind == "d" else values[record]
+                value = known or self.sum(record, here, depth + 1, (anew or {}).get(name))
+                whole += here
+                lines.append(f"{kind} {mode} {here} {value} {name}\n")
             total.update("".join(lines).encode())
         value = total.hexdigest()
         self._cache.put({key: f"{value} {whole}"})
         return value
+
+    def _values(
+        self, part: Sequence[Entry], keys: Mapping[RecordHash, RecordHash], anew: Collection[str] | None
+    ) -> tuple[dict[RecordHash, str | None], Mapping[RecordHash, str | None]]:
+        """Return what is kept under the keys of directories, and the values of the files and links of some entries.
+
+        Only what is new may lie at hand, and only that is compared.
+        """
+        fresh: dict[RecordHash, str] = {}
+        asked: list[Entry] = []
+        compared: list[Entry] = []
+        for entry in part:
+            kind, _, size, record, name = entry
+            if kind == "d":
+                continue
+            if anew is None or name in anew:
+                if (summed := self._at_hand(record, size)) is not None:
+                    fresh[record] = summed
+                    continue
+                compared.append(entry)
+            asked.append(entry)
+        kept = self._cache.expect([*keys.values(), *[entry[3] for entry in asked]])
+        self._cache.put(fresh)
+        self._check_files(compared)
+        begun = self._begun([entry for entry in asked if kept[entry[3]] is None])
+        return kept, {**kept, **fresh, **begun} if fresh or begun else kept
 
     def _anew(self, root: RecordHash, before: RecordHash | None) -> dict[str, RecordHash | None] | None:
         """Return the names of entries that the directory before has not so; None where nothing is proven of that one.

@@ -85,7 +85,8 @@ class Sums:
         if len(self._new) >= _TOGETHER:
             self.keep()
         known = self._known(records)
-        known |= {record: self._new[record] for record in known.keys() & self._new.keys()}
+        if self._new:
+            known |= {record: self._new[record] for record in known.keys() & self._new.keys()}
         return known
 
     def get(self, record: RecordHash) -> str | None:
