@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from vault.config import Settings
 from vault.desks.paths import DOT_VAULT
-from vault.errors import CallerError, EnvironmentFault, LaceError
+from vault.errors import CallerError, DataError, EnvironmentFault, LaceError
 from vault.identity.keys import KeyStore
 from vault.identity.markfile import MarkFile, mark_path
 from vault.lock import LOCK_SECONDS, Holder, VaultLock
@@ -44,6 +44,7 @@ __all__ = [
     "was_finished",
 ]
 
+_LOST_NODE = "The store of the vault in {} has lost whose vault it is."
 READABLE = "lazy"  # directory in it of the files that are for people to read
 
 
@@ -111,6 +112,7 @@ class Vault:
         around: clock, randomness and machine.
         lock: given while the vault is begun: it is held, and the vault is not complete yet.
         key: of the node, where it is at hand; loaded at its first use else.
+        mending: to be checked or repaired: it opens without the note whose it is, where its records are there.
 
     Raises:
         NoVault: there is none in the folder.
@@ -119,7 +121,13 @@ class Vault:
     """
 
     def __init__(
-        self, folder: Path, around: Surroundings, *, lock: VaultLock | None = None, key: SigningKey | None = None
+        self,
+        folder: Path,
+        around: Surroundings,
+        *,
+        lock: VaultLock | None = None,
+        key: SigningKey | None = None,
+        mending: bool = False,
     ) -> None:
         self.folder = folder
         self.dot = folder / DOT_VAULT
@@ -133,17 +141,24 @@ class Vault:
                 raise NoVault(f"There is no vault in {folder}.")
         self.store = Store(path)
         if lock is None and not self.store.note(NODE):
-            is_damaged = holds_records(self.store) or was_finished(self.dot)
-            self.store.close()
-            if is_damaged:
-                raise StoreDamaged(f"The store of the vault in {folder} has lost whose vault it is.", hint=BEYOND)
-            raise VaultUnfinished(f"The vault in {folder} was never finished.")
+            self._require_records(mending)
         self._home = self.dot.stat()
         self.lock = lock or lock_of(self.dot, around)
         self.lock.first = self.require_here
         self._key = key
         self._mark: MarkFile | None = None
         self._mark_lock: VaultLock | None = None
+
+    def _require_records(self, mending: bool) -> None:
+        """Refuse, and close, a store that does not say whose it is, but for a repair that its records tell it."""
+        has_records = holds_records(self.store)
+        if has_records and mending:
+            return
+        self.store.close()
+        if not (has_records or was_finished(self.dot)):
+            raise VaultUnfinished(f"The vault in {self.folder} was never finished.")
+        way = StoreDamaged.hint if has_records else BEYOND
+        raise StoreDamaged(_LOST_NODE.format(self.folder), hint=way)
 
     def require_here(self) -> None:
         """Refuse to write where the vault lay when it was opened, once it lies elsewhere.
@@ -192,8 +207,15 @@ class Vault:
 
     @property
     def node(self) -> Verifier:
-        """The node's verifier."""
-        return _verifier(self.store.note(NODE))
+        """The node's verifier.
+
+        Raises:
+            StoreDamaged: the note of it has rotted.
+        """
+        try:
+            return _verifier(self.store.note(NODE))
+        except DataError as error:
+            raise StoreDamaged(_LOST_NODE.format(self.folder)) from error
 
     @property
     def name(self) -> str:

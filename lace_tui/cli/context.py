@@ -265,8 +265,11 @@ class Context:
                 return folder
         return None
 
-    def open_vault(self) -> Vault:
+    def open_vault(self, *, mending: bool = False) -> Vault:
         """Open the vault of this folder; the caller closes it, best with `with`.
+
+        Args:
+            mending: to be checked or repaired.
 
         Raises:
             NoVault: there is none here or above.
@@ -276,7 +279,7 @@ class Context:
         folder = self.find_vault()
         if folder is None:
             raise NoVault(f"There is no vault in {self.cwd} or above.")
-        return Vault(folder, self.surroundings())
+        return Vault(folder, self.surroundings(), mending=mending)
 
     def surroundings(self) -> Surroundings:
         """Return the world in the form the floors below take it."""

@@ -207,13 +207,14 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
         StoreDamaged: the file cannot even be opened.
     """
     try:
-        with context.open_vault() as vault, context.watching() as watch:
+        with context.open_vault(mending=True) as vault, context.watching() as watch:
             report = mend(vault, watch=watch) if repairing else examine(vault, watch=watch)
             aside = vault.dot / DAMAGED
             kept = sorted(path.name for path in aside.iterdir()) if repairing and aside.is_dir() else []
             helps = any(_is_mended_here(vault, thing) for thing in report.bad)
     except StoreDamaged as error:
-        raise StoreDamaged(error.message, hint=REJOIN) from error
+        way = REJOIN if error.hint == StoreDamaged.hint else error.hint  # which is this very command
+        raise StoreDamaged(error.message, hint=way) from error
     data = {
         "ok": report.ok,
         "records": report.records,

@@ -1,8 +1,8 @@
 """Whose vault it is, told by its own records where the note that says so has rotted (APP-13).
 
 Node, name, group and founding record stand in notes of the store, and in records as well: the audit trail is sealed
-by the node and never leaves the vault, the node's card carries name and group, and the founding record proves both. A
-note is written anew only where they leave one answer.
+by the node and never leaves the vault, the mark beside the key names the node of one instance, the node's card carries
+name and group, and the founding record proves both. A note is written anew only where they leave one answer.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from vault.audit.entries import read_audit
 from vault.errors import DataError, LaceError
 from vault.files import Unreadable
 from vault.identity.mark import MarkDamaged
@@ -18,15 +19,21 @@ from vault.identity.markfile import MarkFile, mark_path
 from vault.notes.own import FOUNDING, FOUNDING_PLEX, GROUP, INSTANCE, NAME, NODE
 from vault.profile import group_id
 from vault.records import Seal, Verifier, b64a, parse_record
+from vault.store.database import BEYOND, StoreDamaged
 
 if TYPE_CHECKING:
     from vault.notes.note import Note
     from vault.vault import Vault
 
-__all__ = ["settle_identity"]
+__all__ = ["require_node", "settle_identity"]
 
 _AUDIT, _CARD, _FOUNDING = "lace/audit", "lace/node", "lace/founding"
-_OF = "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?) ORDER BY p DESC"
+_BY = "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)"
+_OF = f"{_BY} ORDER BY p DESC"
+_WHOSE = (
+    "If its key lies on a disk that is not here now, or LACE_HOME names another folder, bring that back and run: lace"
+    f" fsck --repair. Otherwise: {BEYOND[:1].lower()}{BEYOND[1:]}"
+)
 
 
 def settle_identity(vault: Vault) -> None:
@@ -51,14 +58,66 @@ def settle_identity(vault: Vault) -> None:
     _instance(vault, node)
 
 
+def require_node(vault: Vault) -> None:
+    """Refuse a vault of which nothing tells whose it is: made anew for nobody, its own log would count for nothing.
+
+    Raises:
+        StoreDamaged: so it is, with the ways out.
+    """
+    if _node(vault) is None and (_named(vault) is None or _trail(vault)):
+        raise StoreDamaged(f"The store of the vault in {vault.folder} has lost whose vault it is.", hint=_WHOSE)
+
+
 def _node(vault: Vault) -> Verifier | None:
-    """Return the node that wrote the trail here: the one that is named, or the newest whose key is here."""
-    signers = [seal.signer for seal in _sealed(vault, _AUDIT)]
+    """Return whose vault it is; None where its records and what lies beside the key do not tell it alike.
+
+    The note is right about a node that sealed something here: one that rotted names none. Else whoever wrote the
+    trail's last entry is the node, if the mark of the vault's instance says so too, or its key is here where the mark
+    is not: the entry that tells of an adoption may be what was lost.
+    """
+    named = _named(vault)
+    if named is not None and _has_sealed(vault, named):
+        return named
+    signers = _trail(vault)
+    marked = _marked(vault)
+    if len(signers) != 1 or (marked is None and not vault.keys_here.path(*signers).is_file()):
+        return None
+    return signers.pop() if marked is None or marked in signers else None
+
+
+def _named(vault: Vault) -> Verifier | None:
     with suppress(DataError):
-        named = Verifier.parse(vault.store.note(NODE))
-        if named in signers:
-            return named
-    return signers[0] if signers and vault.keys_here.path(signers[0]).is_file() else None
+        return Verifier.parse(vault.store.note(NODE))
+    return None
+
+
+def _has_sealed(vault: Vault, node: Verifier) -> bool:
+    found = vault.store.db.execute(_BY, (f"\nSigned-By: {node.text}\n".encode(),))
+    for (stored,) in found:
+        with suppress(DataError):
+            record = parse_record(bytes(stored))
+            if isinstance(record, Seal) and record.signer == node:
+                return True
+    return False
+
+
+def _trail(vault: Vault) -> set[Verifier]:
+    """Return who sealed the entry of the trail with the highest number: more than one where copies wrote both."""
+    last, signers = 0, set[Verifier]()
+    for seal in _sealed(vault, _AUDIT):
+        with suppress(DataError):
+            number = read_audit(seal).sequence
+            signers = {*(signers if number == last else ()), seal.signer} if number >= last else signers
+            last = max(number, last)
+    return signers
+
+
+def _marked(vault: Vault) -> Verifier | None:
+    """Return the node that the mark of this instance names: an adoption gives a vault another instance."""
+    with suppress(LaceError, ValueError):
+        state = vault.mark.load()
+        return state.node if state is not None else None
+    return None
 
 
 def _sealed(vault: Vault, app: str) -> Iterator[Seal]:

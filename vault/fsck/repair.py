@@ -15,7 +15,7 @@ from vault.fsck.bodies import ROW, Scan, faults_of_file, is_beyond, name_of, sca
 from vault.fsck.check import check
 from vault.fsck.drafts import let_go_of_drafts, told_of
 from vault.fsck.folders import settle_folders
-from vault.fsck.identity import settle_identity
+from vault.fsck.identity import require_node, settle_identity
 from vault.fsck.notes import settle_notes
 from vault.fsck.own import settle_conflicts, settle_local, settle_mark
 from vault.fsck.report import FsckReport
@@ -47,13 +47,14 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     Raises:
         Locked, Cancelled: as `check`.
         StoreUnwritable, NotWritable, DiskFull: it cannot be written; nothing was changed.
-        StoreDamaged: the file itself is beyond what can be made anew from its records.
+        StoreDamaged: the file itself is beyond what can be made anew from its records, or nothing tells whose it is.
     """
     with vault.lock.held(timeout=LOCK_SECONDS):
         before = check(vault, watch=watch)
         for thing in before.bad:
             if is_beyond(thing):
                 raise StoreDamaged(thing.message, hint=REJOIN)
+        require_node(vault)
         told = told_of(vault, before.bad)
         asked = told if told and not was_put_aside(vault) else ()  # or nobody has looked yet for what was lost
         lost = _make_anew(vault, watch)
