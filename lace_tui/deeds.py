@@ -41,7 +41,7 @@ from transports.address import parse_address
 from vault.desk_folders import MAIN, FolderGone, add_desk, desk_at, desks
 from vault.desks.memory import MemoryObjects
 from vault.errors import EnvironmentFault
-from vault.folder.checkout_journal import still_to_write
+from vault.folder.finishing import finishing
 from vault.folder.unfinished import finish_checkout
 from vault.folder.work import changes
 from vault.identity.words import fingerprint_words
@@ -103,12 +103,11 @@ def cut_off(vault: Vault, watch: Watch) -> CutOff | None:
     found = {}
     for desk in desks(vault):
         try:
-            plan = still_to_write(vault, desk.name, watch)
+            late = finishing(vault, desk.name, watch)
         except FolderGone:  # it keeps no other desk back
             continue
-        if plan is not None:
-            written, deleted = ([step.change.path for step in steps] for steps in (plan.writes, plan.deletes))
-            found[desk.name] = tuple(sorted(written)), tuple(sorted(deleted))
+        if late is not None and late.is_cut:
+            found[desk.name] = tuple(sorted({*late.written, *late.merged})), late.deleted
     return CutOff(found) if found else None
 
 

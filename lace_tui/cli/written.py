@@ -101,10 +101,11 @@ def kept_as_lines(vault: Vault, done: Undone) -> list[str]:
     """Return where that is kept which nothing else here holds after an undo, and how it is had back."""
     if not done.kept_as:
         return []
-    above = os.path.commonpath(done.lone)
+    above = os.path.commonpath(done.lone) if done.lone else ""  # of an undo that was cut off they may not be known
+    what = f": {inert(few(done.lone))}" if done.lone else ""
     back = as_typed("checkout", done.kept_as, path_as_typed(vault, done.desk, above) if above else "PATH")
     return [
-        f"What nothing else here holds is kept as {inert(done.kept_as)}: {inert(few(done.lone))}.",
+        f"What nothing else here holds is kept as {inert(done.kept_as)}{what}.",
         f"It stays until {MOST_KEPT} others, or a prune, push it out.",
         f"To have it back: {inert(back)}",
         *pushed_out_lines(done.pushed_out),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON
@@ -45,11 +47,13 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _undo(context: Context, vault: Vault, *, is_dry: bool) -> Answer:
-    again = _done_before(vault)
-    if again is not None:
-        return _answer(vault, again, is_dry=False, is_again=True)
+    known = unanswered(vault, "undo", [])
+    if known is not None and not (known["desk"] and is_unfinished(vault, known["desk"])):
+        return _answer(vault, _done_before(vault, known), is_dry=False, is_again=True)
     with context.watching() as watch:
         done = undo(vault, dry_run=is_dry, watch=watch, noted=partial(_note, vault))
+        if known is not None and done.kept_as == known.get("kept_as"):  # one that was cut off, and goes on
+            done = done._replace(lone=tuple(known.get("lone", ())))
         return _answer(vault, done, is_dry=is_dry)
 
 
@@ -58,11 +62,8 @@ def _note(vault: Vault, w: Writer, done: Undone) -> None:
     note_answer(w, vault, "undo", [], made, done.desk if done.written or done.deleted else "")
 
 
-def _done_before(vault: Vault) -> Undone | None:
-    """Return what the last undo took back, where nobody was told of it; one that writes the folder still goes on."""
-    known = unanswered(vault, "undo", [])
-    if known is None or (known["desk"] and is_unfinished(vault, known["desk"])):
-        return None
+def _done_before(vault: Vault, known: Mapping[str, Any]) -> Undone:
+    """Return what the last undo took back, where nobody was told of it."""
     moved = moved_again(vault, known["moves"])
     done = Undone(known["what"], known["desk"], known["revision"], **moved._asdict())
     return done._replace(

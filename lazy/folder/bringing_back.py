@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lazy.address import ResolvedCommit
 from lazy.folder.checkout_files import CheckedOut, Foreseen, as_planned, foreseen, write_state
 from lazy.folder.had_again import holds_mine, holds_something
+from lazy.folder.moving import planned_follow, planned_moves
 from lazy.folder.saving import UncommittedChanges
 from lazy.folder.written import follow
 from vault.commands import as_typed
@@ -16,9 +17,10 @@ from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import lookup
 from vault.folder.checked_out import contained
-from vault.folder.divergence import refuse_apart
+from vault.folder.divergence import check_apart, refuse_apart
 from vault.folder.meanwhile import keep_command, path_as_typed
 from vault.folder.parts import note_part
+from vault.folder.unnamed import refuse_unnamed
 from vault.folder.work import Changes, changes, checkout_of, record_commit, save_before
 from vault.records import RecordHash
 from vault.revisions.graph import newest
@@ -59,14 +61,18 @@ def plan_bring_back(
     """Say what `bring_back` would do to the folder as it is; changes nothing.
 
     Raises:
-        NoSuchPath, UncommittedChanges, FolderInTheWay: as `bring_back`.
+        As `bring_back`.
     """
     overlay = MemoryObjects(fallback=vault.store, trees_only=not keeps_edits)  # an edit counts as committed then
     dirty, tree, edited = _found_at(vault, found, path, watch, overlay, keeps_edits=keeps_edits, is_dry=True)
     commits = keeps_edits and _is_to_commit(dirty, tree, edited)
     saved = {item.path for item in edited} if commits else set()
-    plan = foreseen(vault, dirty.desk, dirty.tree, tree, overlay, watch, saved)
-    return plan._replace(saves=bool(saved), commits=commits)
+    if commits:
+        _check_over(vault, dirty, edited)
+        moves = planned_follow(vault, dirty.desk, dirty.tree, tree, overlay, watch, saved, named=saved)
+    else:
+        moves = planned_moves(vault, dirty.desk, dirty.tree, tree, overlay, watch)
+    return foreseen(overlay, dirty.tree, tree, moves)._replace(saves=bool(saved), commits=commits)
 
 
 def _found_at(
@@ -97,6 +103,14 @@ def _found_at(
 
 def _is_to_commit(dirty: Changes, tree: RecordHash, edited: Sequence[Change]) -> bool:
     return tree != dirty.tree and (not edited or any(map(holds_something, edited)))
+
+
+def _check_over(vault: Vault, dirty: Changes, edited: Sequence[Change]) -> None:
+    """Refuse what the commits of `_bring_over` refuse."""
+    check_apart(vault, dirty.desk, is_unshared=True)
+    base = checkout_of(vault, dirty.desk)
+    if names := [item.path for item in edited]:
+        refuse_unnamed(vault, dirty.desk, base.tree if base is not None else None, edited, dirty.problems, names)
 
 
 def _bring_over(vault: Vault, found: ResolvedCommit, path: str, edited: Sequence[Change], watch: Watch) -> CheckedOut:

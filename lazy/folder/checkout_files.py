@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from lazy.address import ResolvedCommit
 from lazy.folder.acts import RESTORED
 from lazy.folder.had_again import holds_something
 from lazy.folder.keeping import begin, begun, end, keep_found
-from lazy.folder.moving import planned_moves
+from lazy.folder.moving import Moves
 from lazy.folder.undo_path import BROUGHT, FOUND
 from lazy.folder.written import refuse_blocked
 from vault.desk_folders import folder_of, within
@@ -74,22 +74,9 @@ class Foreseen(NamedTuple):
     stays: bool = False
 
 
-def foreseen(
-    vault: Vault,
-    desk: str,
-    before: RecordHash,
-    after: RecordHash,
-    overlay: MemoryObjects,
-    watch: Watch,
-    saved: Collection[str] = (),
-) -> Foreseen:
-    """Return what would become of a desk's folder between two trees; changes nothing.
-
-    Args and Raises:
-        As `lazy.folder.moving.planned_moves`.
-    """
-    moves = planned_moves(vault, desk, before, after, overlay, watch, saved)
-    kinds = {change.path: change.kind for change in diff_trees(overlay, before, after)}
+def foreseen(source: Source, before: RecordHash, after: RecordHash, moves: Moves) -> Foreseen:
+    """Return what would become of a folder between two trees, by what would move in it."""
+    kinds = {change.path: change.kind for change in diff_trees(source, before, after)}
     gone = dict.fromkeys(moves.deleted, "deleted")
     moved = sorted(({path: str(kinds[path]) for path in moves.written} | gone).items())
     return Foreseen(before, tuple((kind, path) for path, kind in moved), moves.left_out)

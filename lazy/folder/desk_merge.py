@@ -12,7 +12,7 @@ from lazy.address import ResolvedCommit
 from lazy.conflicts import note_head_conflict
 from lazy.folder.left_out import absent_now
 from lazy.folder.merge_analysis import Analysis
-from lazy.folder.moving import Moves, planned_moves
+from lazy.folder.moving import Moves, planned_follow
 from lazy.folder.saving import save_first, unsaved
 from lazy.folder.strategy_analysis import analyze_by, analyze_folder_by
 from lazy.folder.update import stood_on, with_unfinished
@@ -21,7 +21,7 @@ from lazy.folder.written import as_written, follow
 from vault.desks.memory import MemoryObjects
 from vault.desks.strategies import Strategy
 from vault.folder.checked_out import contained
-from vault.folder.checkout_journal import still_to_write
+from vault.folder.finishing import finishing
 from vault.folder.work import Checkout, adopt_commit, beside, checkout_of, finish_checkouts, record_commit
 from vault.records import RecordHash
 from vault.revisions.graph import newest
@@ -64,8 +64,7 @@ def merge_desk(
         UncommittedChanges: the folder is only looking at another state.
     """
     if dry_run:
-        plan = _plan(vault, desk, that, strategy, watch)
-        return with_unfinished(vault, desk, plan, watch, is_cut=still_to_write(vault, desk, watch) is not None)
+        return with_unfinished(_plan(vault, desk, that, strategy, watch), finishing(vault, desk, watch))
     finish_checkouts(vault, watch, desk)
     before = absent_now(vault)
     done = _merge(vault, desk, that, strategy, watch)
@@ -76,9 +75,11 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
     """Say what a merge would do, from a merge in memory."""
     base = checkout_of(vault, desk)
     overlay = MemoryObjects(fallback=vault.store)
+    # What does not fit the two histories is refused before the folder is looked at, as the merge does.
+    committed = analyze_by(overlay, overlay, vault, desk, base, that, strategy) if base is not None else None
     dirty = unsaved(vault, desk, watch, overlay)
-    found, _ = analyze_folder_by(overlay, overlay, vault, base, that, strategy, dirty)
-    moves = Moves() if found.tree is None else planned_moves(vault, desk, dirty.tree, found.tree, overlay, watch)
+    found, _ = analyze_folder_by(overlay, overlay, vault, base, that, strategy, dirty, committed)
+    moves = Moves() if found.tree is None else planned_follow(vault, desk, dirty.tree, found.tree, overlay, watch)
     return Updated(
         found.relation,
         stood_on(found, base),
@@ -100,7 +101,7 @@ def _merge(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wa
         if found is None or found.tree is None:
             overlay = MemoryObjects(fallback=w)
             dirty = unsaved(vault, desk, watch, overlay)
-            found, came = analyze_folder_by(overlay, w, vault, base, that, strategy, dirty)
+            found, came = analyze_folder_by(overlay, w, vault, base, that, strategy, dirty, found)
             is_mine = found.saves
             w.flush()
         saved = save_first(w, vault, "merge", desk=desk, watch=watch) if is_mine else None

@@ -11,6 +11,7 @@ from lazy.address import ResolvedCommit
 from lazy.folder.checkout_files import CheckedOut, Foreseen, as_planned, brought_by, foreseen, write_state
 from lazy.folder.copying_out import FolderNotMade
 from lazy.folder.had_again import holds_mine, holds_something, is_in_one, is_kept, looked_there
+from lazy.folder.moving import planned_follow, planned_moves
 from lazy.folder.saving import UncommittedChanges
 from lazy.folder.undo_path import FOUND
 from lazy.folder.written import follow
@@ -37,14 +38,21 @@ def plan_check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) 
     """Say what `check_out` would do to the folder as it is; changes nothing.
 
     Raises:
-        UncommittedChanges, FolderInTheWay: as `check_out`.
+        UncommittedChanges, FolderInTheWay, SavedMeanwhile: as `check_out`.
     """
     desk = known_desk(vault, found.desk)
     if desk != MAIN and not os.path.lexists(folder_of(vault, desk)):
         return Foreseen(None, tuple(("added", path) for path, at in walk(vault.store, found.tree) if not at.is_dir))
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
-    _, dirty, after = _found(vault, desk, found.tree, watch, overlay, is_dry=True)
-    return foreseen(vault, desk, dirty.tree, after, overlay, watch)._replace(stays=after != found.tree)
+    base, dirty, after = _found(vault, desk, found.tree, watch, overlay, is_dry=True)
+    planned = planned_moves if _is_put_back(vault, found.tree, base, dirty) else planned_follow
+    moves = planned(vault, desk, dirty.tree, after, overlay, watch)
+    return foreseen(overlay, dirty.tree, after, moves)._replace(stays=after != found.tree)
+
+
+def _is_put_back(vault: Vault, tree: RecordHash, base: Checkout, dirty: Changes) -> bool:
+    """Tell whether a folder only gets back what it stands on, which it does not follow anew."""
+    return tree == base.tree and not (any(map(holds_something, dirty.items)) and is_kept(vault, dirty))
 
 
 def _found(
@@ -100,13 +108,14 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
     Raises:
         UncommittedChanges: the folder holds changes, or nothing was ever committed.
         FolderInTheWay: a file that is not known stands in the way; nothing was changed.
+        SavedMeanwhile: files that were saved during an update wait for a person; nothing was changed.
     """
     desk = known_desk(vault, found.desk)
     if desk != MAIN and checkout_of(vault, desk) is not None and not os.path.lexists(folder_of(vault, desk)):
         _make(folder_of(vault, desk))
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     base, dirty, after = _found(vault, desk, found.tree, watch, overlay)
-    if found.tree == base.tree and not (any(map(holds_something, dirty.items)) and is_kept(vault, dirty)):
+    if _is_put_back(vault, found.tree, base, dirty):
         result, _ = write_state(vault, found, dirty.tree, after, overlay, "", watch)
         return CheckedOut(desk, result, stays=after != found.tree)
     before = dirty.tree if dirty.items and dirty.tree != found.tree else base.tree

@@ -13,11 +13,12 @@ from vault.desks.plan import Skip
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
 from vault.folder.checkout_journal import in_the_way
+from vault.folder.meanwhile import check_planned
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Moves", "paths_moved", "planned_moves"]
+__all__ = ["Moves", "paths_moved", "planned_follow", "planned_moves"]
 
 
 class Moves(NamedTuple):
@@ -86,3 +87,33 @@ def planned_moves(
     gone = tuple(sorted({*deleted} - apart | former))
     out = tuple(skip for skip in skipped if lookup(overlay, after, skip.path) is not None)
     return Moves(tuple(path for path in written if path not in stay), gone, out)
+
+
+def planned_follow(
+    vault: Vault,
+    desk: str,
+    before: RecordHash,
+    after: RecordHash,
+    overlay: MemoryObjects,
+    watch: Watch,
+    saved: Collection[str] = (),
+    named: Collection[str] = (),
+) -> Moves:
+    """Return what `lazy.folder.written.follow` would do, with what it refuses; changes nothing.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        before: as of `planned_moves`.
+        after: as there.
+        overlay: as there.
+        watch: as there.
+        saved: as there.
+        named: paths that would be committed by name first.
+
+    Raises:
+        FolderInTheWay: as `planned_moves`.
+        SavedMeanwhile: files of a checkout that is finished first will wait for a person.
+    """
+    check_planned(vault, desk, watch, named)
+    return planned_moves(vault, desk, before, after, overlay, watch, saved)

@@ -105,6 +105,7 @@ def analyze_folder_by(
     that: ResolvedCommit,
     strategy: Strategy,
     dirty: Changes,
+    committed: Analysis | None,
 ) -> tuple[Analysis, RecordHash | None]:
     """Return the same where the folder may hold what is not committed, and what of a new desk a head changed.
 
@@ -119,18 +120,18 @@ def analyze_folder_by(
         that: what is merged.
         strategy: how.
         dirty: what the folder holds that is not committed.
+        committed: what is to be done as far as the line goes; None where nothing was committed yet.
 
     Raises:
         NoMergeBase, NotFastForward, DeskNotEmpty, NotPermitted, LetGo, MissingObject, TreeError: as `analyze_by`.
     """
     desk = dirty.desk
-    if base is None:
+    if base is None or committed is None:
         _check_permits(vault, desk, None, that, strategy)
         begins, came = _beginning(objects, sink, vault, dirty, that, strategy)
         if begins:
             return _forward(that), came
         return analyze_by(objects, objects, vault, desk, None, that, strategy, tree=dirty.tree), None
-    committed = analyze_by(objects, objects, vault, desk, base, that, strategy)
     if not dirty.items or (committed.tree is None and committed.conflict is None):
         return committed, None
     now = analyze_by(objects, objects, vault, desk, base, that, strategy, tree=dirty.tree)

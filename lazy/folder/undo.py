@@ -18,7 +18,7 @@ from lazy.folder.heads import with_equal
 from lazy.folder.keeping import Found, keep, keep_found
 from lazy.folder.last_act import UNDO, Act, Noted, NothingToUndo, Undone, acts_back, last_act, refuse_overtaken
 from lazy.folder.left_out import absent_now
-from lazy.folder.moving import Moves, planned_moves
+from lazy.folder.moving import Moves, planned_follow
 from lazy.folder.only_copy import only_copies
 from lazy.folder.saving import commits_with
 from lazy.folder.undo_look import undo_look
@@ -31,11 +31,12 @@ from vault.desk_folders import MAIN
 from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
-from vault.folder.checkout_journal import is_unfinished, left_as_they_are, plan_unfinished
+from vault.folder.checkout_journal import is_unfinished, left_as_they_are
 from vault.folder.divergence import one_below
+from vault.folder.finishing import finishing, is_cut
 from vault.folder.held_rules import look_again
 from vault.folder.kept_out import KEEP_OUT
-from vault.folder.meanwhile import clashing, keep_command
+from vault.folder.meanwhile import keep_command
 from vault.folder.unfinished import finish_checkout, finish_checkouts
 from vault.folder.work import Checkout, changes, set_checkout
 from vault.records import RecordHash
@@ -161,15 +162,16 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
     if "kept" in act.parameters:
         gone = act.parameters.get("pushed-out", "")
         done = done._replace(kept_as=f"{desk}@{act.parameters['kept']}", pushed_out=f"{desk}@{gone}" if gone else "")
-    if dry_run and (plan := plan_unfinished(vault, desk, watch)) is not None:
-        edited = [skip.path for skip in plan.skipped if skip.blocking]
-        clashes = clashing(vault, desk, watch) if edited else ()
-        left = [path for path in edited if path in clashes]
-        written, deleted = ((step.change.path for step in steps) for steps in (plan.writes, plan.deletes))
-        done = done._replace(written=tuple(written), deleted=tuple(deleted))
+    late = finishing(vault, desk, watch)
+    if late is None:
+        return None
+    if dry_run:
+        edited, left = {*late.merged, *late.kept}, late.kept
     else:
-        edited = [problem.path for problem in finish_checkout(vault, desk, watch)]
-        left = list(left_as_they_are(vault, desk))  # while a file that was edited since is in the way
+        edited = {problem.path for problem in finish_checkout(vault, desk, watch)}
+        left = left_as_they_are(vault, desk)  # while a file that was edited since is in the way
+    written, deleted = (tuple(path for path in paths if path not in edited) for paths in (late.written, late.deleted))
+    done = done._replace(written=written, deleted=deleted)
     if left:
         # The commit ends the undo: to say `undo` again after it would take back that commit.
         way = f"Keep it, which ends the undo: {keep_command(vault, desk, left[:1])}"
@@ -213,11 +215,10 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted
         old = work.info.tree
         if work.found:
             old = select_paths(overlay, overlay, vault.group, old, work.tree, [item.path for item in work.found])
-        late = is_unfinished(vault, desk)
         gone = falls_out(vault.store, desk, old) if work.lone else ""
         done = done._replace(pushed_out=f"{desk}@{gone}" if gone else "")
-        moves = Moves((), ()) if work.keeps_folder else planned_moves(vault, desk, old, new, overlay, watch, work.lone)
-        return done._replace(is_unfinished=late, **moves._asdict())
+        moves = Moves((), ()) if work.keeps_folder else planned_follow(vault, desk, old, new, overlay, watch, work.lone)
+        return done._replace(is_unfinished=is_cut(vault, desk, watch), **moves._asdict())
     absent = absent_now(vault)
     with vault.writing() as w:
         refuse_overtaken(vault, act, is_same=line_head(vault.store, vault.node.text, desk) == head)
@@ -281,7 +282,8 @@ def _work(vault: Vault, act: Act, overlay: MemoryObjects, watch: Watch, *, is_dr
         return work._replace(lone=tuple(copy.path for copy in only_ones))
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
     found = _written_over(vault, before.tree, info.tree, dirty.items)
-    if found and is_unfinished(vault, desk):
+    late = finishing(vault, desk, watch)
+    if found and late is not None and late.kept:
         # To commit them and say `undo` again would take back that commit, and no more.
         back = as_typed("checkout", f"{desk}@{below.number}")
         way = f"Keep them: lace commit -m TEXT - then bring back what was before: {back}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from lazy.folder.last_act import UNDO, Act, Noted, NothingToUndo, Undone, refuse_overtaken
 from lazy.folder.left_out import absent_now
-from lazy.folder.moving import planned_moves
+from lazy.folder.moving import planned_follow
 from lazy.folder.saving import UncommittedChanges, commits_with
 from lazy.folder.undo_path import BROUGHT, FOUND, as_before
 from lazy.folder.written import as_written, follow
 from vault.commands import as_typed
 from vault.desks.memory import MemoryObjects
-from vault.folder.checkout_journal import is_unfinished
+from vault.folder.finishing import is_cut
 from vault.folder.held_rules import begin_look, end_look
 from vault.folder.unfinished import finish_checkouts
 from vault.folder.work import Checkout, changes, checkout_of
@@ -39,8 +39,8 @@ def undo_look(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted)
         raise NothingToUndo("Files were changed since, and going back would lose that.", hint=hint)
     done = Undone(as_before("", is_dry=dry_run), desk)
     if dry_run:
-        moves = planned_moves(vault, desk, brought, before, overlay, watch)
-        return done._replace(is_unfinished=is_unfinished(vault, desk), **moves._asdict())
+        moves = planned_follow(vault, desk, brought, before, overlay, watch)
+        return done._replace(is_unfinished=is_cut(vault, desk, watch), **moves._asdict())
     absent = absent_now(vault)
     with vault.writing() as w:
         refuse_overtaken(vault, act, is_same=checkout_of(vault, desk) == base)

@@ -12,7 +12,7 @@ from lazy.folder.had_again import mine_of
 from lazy.folder.keeping import keep_found
 from lazy.folder.last_act import UNDO, Act, Noted, NothingToUndo, Undone, refuse_overtaken
 from lazy.folder.left_out import absent_now
-from lazy.folder.moving import planned_moves
+from lazy.folder.moving import planned_follow
 from lazy.folder.written import as_written, follow
 from vault.commands import as_typed
 from vault.desks.diff import Change
@@ -20,7 +20,7 @@ from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
 from vault.desks.paths import is_at_or_below
 from vault.desks.tree import lookup
-from vault.folder.checkout_journal import is_unfinished
+from vault.folder.finishing import is_cut
 from vault.folder.meanwhile import keep_command, path_as_typed
 from vault.folder.unfinished import finish_checkouts
 from vault.folder.work import Checkout, changes, checkout_of
@@ -76,8 +76,8 @@ def undo_path(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted)
         now = select_paths(overlay, overlay, vault.group, base.tree, way.tree, [path]) if way.items else base.tree
         gone = falls_out(vault.store, desk, now) if edits else ""
         done = done._replace(pushed_out=f"{desk}@{gone}" if gone else "")
-        moves = planned_moves(vault, desk, now, way.before, overlay, watch, edits)
-        return done._replace(is_unfinished=is_unfinished(vault, desk), **moves._asdict())
+        moves = planned_follow(vault, desk, now, way.before, overlay, watch, edits)
+        return done._replace(is_unfinished=is_cut(vault, desk, watch), **moves._asdict())
     absent = absent_now(vault)
     with vault.writing() as w:
         refuse_overtaken(vault, act, is_same=checkout_of(vault, desk) == base)

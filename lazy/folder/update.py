@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from lazy.conflicts import note_head_conflict
 from lazy.folder.coming import Coming, coming_in, taken_in
@@ -17,7 +16,7 @@ from lazy.folder.heads import missing, with_equal, without_superseded
 from lazy.folder.left_out import absent_now
 from lazy.folder.merge_analysis import Analysis, analyze, analyze_folder, of_nobody_here
 from lazy.folder.merging import what_went_named
-from lazy.folder.moving import Moves, planned_moves
+from lazy.folder.moving import Moves, planned_follow
 from lazy.folder.saving import save_first, unsaved
 from lazy.folder.updated import Updated
 from lazy.folder.written import as_written, follow
@@ -25,10 +24,9 @@ from lazy.lacking import no_sync_brings, waiting_in, waiting_releases
 from lazy.parts import parts_here
 from lazy.people import label_of
 from vault.desks.memory import MemoryObjects
-from vault.folder.checkout_journal import is_unfinished, still_to_write
 from vault.folder.desks_around import noted_around
 from vault.folder.divergence import away
-from vault.folder.unfinished import planned_result
+from vault.folder.finishing import Finishing, finishing
 from vault.folder.work import (
     MAIN,
     Checkout,
@@ -45,9 +43,6 @@ from vault.revisions.history import Relation, commit_info
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
-
-if TYPE_CHECKING:
-    from vault.desks.checkout import CheckoutResult
 
 __all__ = ["stood_on", "update", "with_unfinished"]
 
@@ -74,16 +69,17 @@ def update(
         FormerRulesFull: too many former rules keep something out already; nothing was changed.
         SavedMeanwhile: files that were saved during an earlier update wait for a person; nothing was changed.
     """
-    late = still_to_write(vault, desk, watch)
+    late = finishing(vault, desk, watch)
+    is_cut = late is not None and late.is_cut
     if dry_run:
-        done = with_unfinished(vault, desk, _plan(vault, desk, peer, version, watch), watch, is_cut=late is not None)
+        done = with_unfinished(_plan(vault, desk, peer, version, watch), late)
     else:
         finish_checkouts(vault, watch, desk)
         before = absent_now(vault)
         done = _update(vault, desk, peer, version, watch)
-        done = replace(done, moves=as_written(vault, desk, done.moves, before), is_finished=late is not None)
+        done = replace(done, moves=as_written(vault, desk, done.moves, before), is_finished=is_cut)
     if late is not None:
-        done = replace(done, moves=_after(planned_result(late), done.moves))
+        done = replace(done, moves=_after(late, done.moves))
     waiting = waiting_releases(vault)
     lacking = waiting_in(vault, waiting, desk)
     parts = parts_here(vault, desk) if lacking else ()
@@ -92,9 +88,9 @@ def update(
     return replace(done, not_taken=out)
 
 
-def _after(late: CheckoutResult, moves: Moves) -> Moves:
+def _after(late: Finishing, moves: Moves) -> Moves:
     """Return what an update moves with what it finishes first of one that was cut off."""
-    written = {*late.written} - {*moves.deleted, *moves.kept} | {*moves.written}
+    written = {*late.written, *late.merged} - {*moves.deleted, *moves.kept} | {*moves.written}
     deleted = {*late.deleted} - {*moves.written, *moves.kept} | {*moves.deleted}
     return moves._replace(written=tuple(sorted(written)), deleted=tuple(sorted(deleted)))
 
@@ -131,7 +127,7 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
         return Updated(coming.stands(vault), base.commit if base else None, not_taken=coming.not_taken)
     overlay = MemoryObjects(fallback=vault.store)
     found, tree = _foreseen(overlay, vault, desk, base, new, watch)
-    moves = Moves() if found.tree is None else planned_moves(vault, desk, tree, found.tree, overlay, watch)
+    moves = Moves() if found.tree is None else planned_follow(vault, desk, tree, found.tree, overlay, watch)
     return Updated(
         found.relation,
         stood_on(found, base),
@@ -261,11 +257,12 @@ def _take_in(
     return commit, number, moves
 
 
-def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch, *, is_cut: bool) -> Updated:
-    """Return a plan that says too what is finished before it, and which files will wait for a person then."""
-    if not (is_cut or is_unfinished(vault, desk)):
-        return plan
-    from vault.folder.meanwhile import left_if_finished  # noqa: PLC0415 - hardly any update is cut off
+def with_unfinished(plan: Updated, late: Finishing | None) -> Updated:
+    """Return a plan that says too what is finished before it, and which files will wait for a person then.
 
-    moves = plan.moves._replace(kept=left_if_finished(vault, desk, watch))
-    return replace(plan, is_unfinished=is_cut, moves=moves)
+    Where the folder follows, none does: what kept it from that is refused.
+    """
+    if late is None:
+        return plan
+    kept = () if plan.relation in {Relation.BEHIND, Relation.MERGEABLE} else late.kept
+    return replace(plan, is_unfinished=late.is_cut, moves=plan.moves._replace(kept=kept))

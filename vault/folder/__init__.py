@@ -6,7 +6,7 @@
 | `looking`, `dir_cache` | how it is looked at, and what the last look saw |
 | `held_rules`, `former_rules` | former rules that hold on, and how many |
 | `unfinished`, `checkout_journal` | a checkout that was cut off, and the notes it left |
-| `meanwhile` | what was saved while a checkout wrote |
+| `meanwhile`, `finishing` | what was saved while a checkout wrote, and what it comes to that it is finished |
 | `desk_moves`, `unshared` | what one has where another lies or lay before it was moved, and nobody got yet |
 | `divergence`, `parts`, `copies` | what my line has beyond it, what was brought by path, and copies beside it |
 | `virtual_base`, `desks_around` | the merge base of a new desk, from what it has of the desks around it |

@@ -26,7 +26,6 @@ __all__ = [
     "noted_trees",
     "plan_folder",
     "plan_unfinished",
-    "still_to_write",
 ]
 
 
@@ -84,12 +83,6 @@ def plan_unfinished(vault: Vault, desk: str, watch: Watch) -> CheckoutPlan | Non
     """Say what `finish_checkout` would do, and change nothing; None when no checkout of the desk was cut off."""
     trees = noted_trees(vault, desk)
     return plan_folder(vault, desk, *trees, vault.store, watch) if trees is not None else None
-
-
-def still_to_write(vault: Vault, desk: str, watch: Watch) -> CheckoutPlan | None:
-    """Return the plan of a checkout that was cut off; None where files that were saved meanwhile are all it left."""
-    plan = plan_unfinished(vault, desk, watch)
-    return plan if plan is not None and (plan.writes or plan.deletes or not plan.is_blocked) else None
 
 
 def in_the_way(

@@ -45,7 +45,6 @@ __all__ = [
     "foretold",
     "forget_left",
     "keep_command",
-    "left_if_finished",
     "left_to_person",
     "merge_saved",
     "narrow",
@@ -145,16 +144,23 @@ def check_taken(vault: Vault, desk: str, paths: Sequence[str]) -> None:
         _refuse(vault, desk, saved_meanwhile(vault, desk))
 
 
-def check_planned(vault: Vault, desk: str, watch: Watch) -> None:
+def check_planned(vault: Vault, desk: str, watch: Watch, named: Collection[str] = ()) -> None:
     """Refuse what `check_taken` will refuse once a cut-off update is finished; changes nothing.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        watch: progress and cancel.
+        named: paths that are committed by name before; what is below them too.
 
     Raises:
         SavedMeanwhile: a commit of the whole folder would take back what the update brought.
     """
-    _refuse(vault, desk, left_if_finished(vault, desk, watch))
+    left = _left_if_finished(vault, desk, watch)
+    _refuse(vault, desk, tuple(path for path in left if not _is_below(path, named)))
 
 
-def left_if_finished(vault: Vault, desk: str, watch: Watch) -> tuple[str, ...]:
+def _left_if_finished(vault: Vault, desk: str, watch: Watch) -> tuple[str, ...]:
     """Return the files that would wait for a person once a cut-off update is finished; changes nothing."""
     plan = plan_unfinished(vault, desk, watch)
     kept = {skip.path for skip in plan.skipped if skip.blocking} if plan is not None else set()

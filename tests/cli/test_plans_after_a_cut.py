@@ -1,0 +1,78 @@
+"""A plan over an update that was cut off refuses what the doing refuses, and plans what it does (APP-4, APP-12)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.people import Person
+from tests.plans.states import made
+from tests.shelf import Shelf
+
+
+def _answers(bob: Person, *words: str) -> tuple[dict[str, object], dict[str, object]]:
+    """Return what a plan answers and what the doing does; both end alike."""
+    plan, done = bob.run("--json", *words, "--dry-run"), bob.run("--json", *words)
+    assert (plan.code, plan.json.get("error")) == (done.code, done.json.get("error"))
+    return plan.json, done.json
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("left_update", ("checkout", "main@1", "deep", "--keep-edits")),
+        ("cut_update_new_clashing", ("checkout", "main@1", "song.txt", "--keep-edits")),
+        ("cut_keep_edits_edited", ("checkout", "main@1", "deep", "--keep-edits")),
+        ("cut_update_clashing", ("undo",)),
+        ("looked_and_left", ("undo",)),
+        ("path_brought_and_left", ("undo",)),
+    ],
+)
+def test_what_would_wait_for_a_person_is_refused_by_the_plan_too(
+    shelf: Shelf, state: str, words: tuple[str, ...]
+) -> None:
+    """APP-4, APP-12: it said what would be written, and the doing refused."""
+    bob = shelf.lay(made, state)
+    plan, _ = _answers(bob, *words)
+    assert "error" in plan
+
+
+def test_a_file_that_would_be_kept_by_name_first_is_no_hindrance(shelf: Shelf) -> None:
+    """CYB-8: the commit of its path ends what was left of the update."""
+    bob = shelf.lay(made, "left_update")
+    plan, done = _answers(bob, "checkout", "main@1", "song.txt", "--keep-edits")
+    assert plan["written"] == done["written"] == ["song.txt"]
+
+
+def test_what_finishing_would_merge_is_no_hindrance_to_an_undo(shelf: Shelf) -> None:
+    """APP-4: the plan refused what was done then, and kept the edit."""
+    bob = shelf.lay(made, "cut_update_merging")
+    plan, done = _answers(bob, "undo")
+    assert (plan["written"], plan["lone"]) == (done["written"], done["lone"]) == (["song.txt"], ["song.txt"])
+    assert "vier" in bob.text("cat", str(done["kept_as"]), "song.txt")
+
+
+@pytest.mark.parametrize("state", ["cut_undo", "cut_undo_of_look", "cut_undo_of_path"])
+def test_an_undo_that_goes_on_says_what_it_writes(shelf: Shelf, state: str) -> None:
+    """APP-4, APP-13: the plan named files, and the answer none."""
+    bob = shelf.lay(made, state)
+    plan, done = _answers(bob, "undo")
+    assert plan["written"]
+    for name in ("written", "deleted", "lone", "kept_as"):
+        assert plan[name] == done[name]
+
+
+@pytest.mark.parametrize(("state", "strategy"), [("looked", "fine"), ("left_update", "init")])
+def test_a_plan_of_a_merge_refuses_first_what_the_merge_does(shelf: Shelf, state: str, strategy: str) -> None:
+    """CLAY-75, CLAY-78, APP-12: it named the folder, and the merge that the histories do not fit."""
+    bob = shelf.lay(made, state)
+    plan, _ = _answers(bob, "merge", "main", "--from", "alice/main", "--strategy", strategy)
+    assert "error" in plan
+
+
+@pytest.mark.parametrize("state", ["cut_update_merging", "cut_look_edited"])
+def test_an_update_that_finishes_another_says_what_it_merged_and_left(shelf: Shelf, state: str) -> None:
+    """APP-12, APP-13: a file into which what came was merged was named by neither; one left as it is, by the doing."""
+    bob = shelf.lay(made, state)
+    plan, done = _answers(bob, "update")
+    assert (plan["written"], plan["kept"]) == (done["written"], done["kept"])
+    assert "song.txt" in {*plan["written"], *plan["kept"]}  # type: ignore[misc]
