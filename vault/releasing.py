@@ -139,7 +139,7 @@ def planned_version(vault: Vault, desk: str, version: Version | None, found: Cha
         SavedMeanwhile, RulesUnclear, FolderGone, FolderEmptied: as `seal_commit`.
         NothingToRelease, OwnWorkApart, NotPermitted: as `release`.
     """
-    from vault.folder.meanwhile import check_taken  # noqa: PLC0415 - a release finds it out as it commits
+    from vault.folder.meanwhile import check_planned  # noqa: PLC0415 - a release finds it out as it commits
     from vault.folder.unnamed import refuse_unnamed  # noqa: PLC0415
     from vault.readers import check_readers  # noqa: PLC0415 - to list conflicts needs none
 
@@ -148,7 +148,7 @@ def planned_version(vault: Vault, desk: str, version: Version | None, found: Cha
     if not found.items:
         check_new(vault, desk, version, found.problems)
     base = checkout_of(vault, desk)
-    check_taken(vault, desk, ())
+    check_planned(vault, desk, Watch())
     refuse_unnamed(vault, desk, base.tree if base else None, found.items, found.problems)
     check_readers(vault, desk, found.tree, source)
     return wanted

@@ -355,11 +355,14 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
 
 def _planned_release(context: Context, vault: Vault, desk: str, version: Version | None) -> Answer:
     """Say what a release would share; nothing is written."""
+    from lace_tui.cli.written import UNFINISHED  # noqa: PLC0415 - each verb loads what it needs
+    from vault.folder.finishing import is_cut  # noqa: PLC0415
+    from vault.releasing import planned_version  # noqa: PLC0415
+
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     with context.watching() as watch:
-        found = changes(vault, desk, watch, overlay=overlay)
-    from vault.releasing import planned_version  # noqa: PLC0415 - each verb loads what it needs
-
+        found = changes(vault, desk, watch, overlay=overlay, is_dry=True)
+        is_unfinished = is_cut(vault, desk, watch)
     free = planned_version(vault, desk, version, found, overlay)
     base = checkout_of(vault, desk)
     files, size = _totals_after(vault, desk, found)
@@ -377,10 +380,12 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
         **paths_of(found),
         "since_release": paths_of(since) if since else None,
         "notices": notices(context, found.problems),
+        "unfinished": is_unfinished,
     }
     new = new_text(found, earlier, since)
     said = f"Would release {desk} {free}: {new}; {plural(files, 'file')}, {bytes_text(size)} in all."
-    return Answer(data, "\n".join([said, *look_lines(vault, found), *gone_lines(since)]))
+    first_of_all = [UNFINISHED] if is_unfinished else []
+    return Answer(data, "\n".join([*first_of_all, said, *look_lines(vault, found), *gone_lines(since)]))
 
 
 def since_after(vault: Vault, desk: str, found: Changes, overlay: MemoryObjects) -> SinceRelease | None:

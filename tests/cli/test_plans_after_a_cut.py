@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.looking import tree_of
 from tests.people import Person
 from tests.plans.states import made
 from tests.shelf import Shelf
@@ -59,6 +60,31 @@ def test_an_undo_that_goes_on_says_what_it_writes(shelf: Shelf, state: str) -> N
     assert plan["written"]
     for name in ("written", "deleted", "lone", "kept_as"):
         assert plan[name] == done[name]
+
+
+def test_a_plan_of_a_release_leaves_an_update_that_was_cut_off_as_it_is(shelf: Shelf) -> None:
+    """APP-12: who asked what a release would share had files written, and did not hear of it."""
+    bob = shelf.lay(made, "cut_update_beside_edit")
+    before = tree_of(bob.folder)
+    assert "was cut off, and would be finished first.\n" in bob.text("release", "--dry-run")
+    plan = bob.lace("release", "--dry-run")
+    assert (plan["unfinished"], tree_of(bob.folder)) == (True, before)
+    done = bob.lace("release", "--yes")
+    for name in ("version", "added", "changed", "deleted", "files", "bytes", "since_release"):
+        assert plan[name] == done[name]
+    assert tree_of(bob.folder) != before
+    assert not bob.lace("release", "9.0.0", "--dry-run")["unfinished"]
+
+
+@pytest.mark.parametrize("state", ["left_update", "cut_update_clashing"])
+def test_a_plan_of_a_release_refuses_what_waits_for_a_person(shelf: Shelf, state: str) -> None:
+    """APP-12, LAZ-39."""
+    bob = shelf.lay(made, state)
+    before = tree_of(bob.folder)
+    plan = bob.run("--json", "release", "--dry-run")
+    assert tree_of(bob.folder) == before
+    assert plan.json["error"] == bob.lace("release", "--yes", expect=2)["error"]
+    assert plan.json["error"]["code"] == "saved-meanwhile"
 
 
 @pytest.mark.parametrize(("state", "strategy"), [("looked", "fine"), ("left_update", "init")])
