@@ -112,6 +112,9 @@ def close_round(
         Cancelled: the person stopped it. The round has ended all the same, and what was not proven is not shown yet.
     """
     receiver.gather(watch)
+    if not is_served and held_back(vault) is not None:
+        with vault.writing(receiving=True) as w:  # what came is shown once that is settled, which no visit does
+            note_unheard(w, before)
     proving = _Proving(watch)
     with vault.store.proofs.by(proving.go_on), vault.writing() as w:
         if also is not None:

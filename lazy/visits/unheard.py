@@ -1,6 +1,7 @@
 """Releases and conflicts that came with a visit which was cut off before it could tell of them (APP-13, LAZ-38).
 
-What a visit stored stays, also where the place goes away in the middle; the next visit that ends tells of it.
+What a visit stored stays, also where the place goes away in the middle, or this vault may sign nothing yet; the next
+visit that ends tells of it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def unheard_since(store: Store) -> ReleasesShown | None:
 
 
 def note_unheard(w: Writer, before: ReleasesShown) -> None:
-    """Note what was visible before a visit that something came of; what an earlier one noted stays."""
+    """Note what was visible before a visit that something came of, or may have; what an earlier one noted stays."""
     if w.store.note(UNHEARD_SINCE) is None:
         w.store.set_note(UNHEARD_SINCE, (before.top, tuple(sorted(before.aside))))
 

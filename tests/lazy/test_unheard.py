@@ -84,6 +84,24 @@ def test_what_came_before_a_cut_is_told_by_the_next_visit(
     assert visit(bob).came.releases == []
 
 
+def test_what_came_while_this_vault_might_sign_nothing_is_told_once_it_may(
+    circle: tuple[Vault, Vault, Vault],
+) -> None:
+    """APP-13, LAZ-65: it was stored, and by the time a visit could end it was shown already and new to none."""
+    _, twin, bob = circle
+    write(bob, "c.txt", "of bob\n")
+    releasing.release(bob, Version(3, 0, 0), "third")
+    visit(bob)
+    for _ in range(2):
+        with pytest.raises(VaultForked):
+            visit(twin)
+    adopt(twin, name="alice-road")
+    after = visit(twin)
+    assert "3.0.0" in [str(release.version) for release in after.came.releases]
+    assert after.next == "lace update"
+    assert visit(twin).came.releases == []
+
+
 def test_a_fork_that_a_cut_visit_brought_is_told_by_the_next(
     circle: tuple[Vault, Vault, Vault], monkeypatch: pytest.MonkeyPatch
 ) -> None:
