@@ -244,8 +244,8 @@ class NextRelease(NamedTuple):
         is_alone: whether it is the only desk.
         new: what it would bring, in words; empty where that is nothing.
         nothing: why it would bring nothing, in sentences; empty where it brings something.
-        gone: what to say where it shares another state than the newest, deletes most of what was released, or has what
-            the rules name; else empty.
+        gone: what to say, in lines, where it shares another state than the newest, deletes most of what was released,
+            has what the rules name, or lacks what friends released since; else empty.
     """
 
     desk: str
@@ -265,7 +265,8 @@ def next_release(vault: Vault, here: str) -> NextRelease:
     if found.items or earlier:
         since = since_after(vault, desk, found, overlay)
         new = new_text(found, earlier, since)
-        gone = " ".join([*look_lines(vault, found)[:1], *gone_lines(since), *still_shared_lines(found.problems)])
+        told = [*look_lines(vault, found)[:1], *gone_lines(since), *still_shared_lines(found.problems)]
+        gone = "\n".join([*told, *left_out_lines(vault, desk, relation_of(vault, desk))])
     else:
         try:
             check_new(vault, desk, None, found.problems)

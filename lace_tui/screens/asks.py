@@ -51,8 +51,8 @@ def _ask_version(found: deeds.NextRelease) -> Question:
     desk, proposed = found.desk, str(found.version)
     what = "Your folder" if found.is_alone else f"The desk {desk}"
     text = f"{what} as it is now ({found.new}) becomes this version; friends get it at the next sync."
-    text += f" {found.gone}" if found.gone else ""
-    text = f"{found.nothing or text} What is new may stand behind the version: {proposed} autumn menu."
+    before = f"{text}\n{found.gone}\n" if found.gone else f"{found.nothing or text} "
+    text = f"{before}What is new may stand behind the version: {proposed} autumn menu."
     if not found.is_alone:
         text += " Another desk: open lace in its folder."
     title = "Release" if found.is_alone else f"Release {desk}"

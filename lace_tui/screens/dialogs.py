@@ -226,7 +226,7 @@ class Question(Over[str | None]):
 
     Args:
         title: what it is about.
-        text: the question.
+        text: the question, in lines; one that warns begins with a sign.
         value: what stands in the line first.
         is_secret: it is never shown or trimmed.
         is_invitation: it may have been cut into lines.
@@ -306,7 +306,8 @@ class Question(Over[str | None]):
 
     def _show(self) -> None:
         self.query_one("#page").border_title = Content(self.title or "")
-        lines = [mark(self._text, QUIET), *([mark(self._refused, BAD)] if self._refused else [])]
+        lines = [mark(line, BAD if line.startswith("! ") else QUIET) for line in self._text.split("\n")]
+        lines += [mark(self._refused, BAD)] if self._refused else []
         self.query_one("#question", Static).update(rows(*lines))
         if self._refused:  # on a small screen it lies below what is in sight
             self.call_after_refresh(self.query_one("#words").scroll_end, animate=False)

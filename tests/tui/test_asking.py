@@ -104,6 +104,17 @@ async def test_a_release_says_what_goes_and_proposes_none_where_nothing_changed(
         assert f"{again} is released" in text_of(app, "#card-text")
 
 
+async def test_a_release_without_what_friends_released_says_so_before(app: LaceApp, story: Story) -> None:
+    """LAZ-45: the command says it before it asks; the app said it once friends could not be spared it any more."""
+    story.write("alice", "songs.md", "one\n")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "s", "R")  # the sync brings what bob released, which clashes with alice's
+        told = text_of(app, "#question").split("\n")
+        assert "! A conflict of main stays open, and this release decides it for nobody: lace conflicts" in told
+        assert "What is new may stand behind the version" in told[-1]
+
+
 async def test_a_question_that_was_left_while_it_was_read_stays_left(
     app: LaceApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
