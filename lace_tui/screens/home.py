@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Home"]
 
 _SMALL_NEEDS, _SMALL_CARD = 2, 3  # lines, in a window of 12 rows
+_NAMED = 20  # cells of a name in the footer; a longer one would leave no room for what else there is to do
 
 
 class Home(PlaceScreen):
@@ -181,7 +182,7 @@ class Home(PlaceScreen):
     def words(self) -> dict[str, str]:
         """Name what `s` would sync."""
         words = {"new-place": "add a place", "invite-friend": "invite"}
-        return {**words, "sync": f"sync {self.target}"} if self.target else words
+        return {**words, "sync": f"sync {inert(self.target, _NAMED)}"} if self.target else words
 
     def small_keys(self) -> list[Action]:
         """Return what needs no list: each names what it is about, or shows its plan first."""

@@ -20,7 +20,7 @@ from textual.widgets import Static
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.keymap import shown_keys
 from lace_tui.screens.marks import BAD, QUIET, STRONG, fitted, mark, rows, together
-from lace_tui.screens.rows import header
+from lace_tui.screens.rows import FOLDER, header
 
 if TYPE_CHECKING:
     from lace_tui.host import Host
@@ -39,11 +39,13 @@ class Fitted(Static):
 
     Args:
         widget_id: its id.
+        yields: number of the part that is cut before it is left out.
     """
 
-    def __init__(self, widget_id: str) -> None:
+    def __init__(self, widget_id: str, yields: int = -1) -> None:
         super().__init__(id=widget_id)
         self._parts: list[tuple[int, Content]] = []
+        self._yields = yields
 
     @property
     def parts(self) -> list[tuple[int, Content]]:
@@ -57,7 +59,8 @@ class Fitted(Static):
 
     def render(self) -> Content:
         """Return what fits into the width there is; of what is needed most as much as there is room for."""
-        return fitted(self._parts, self.size.width).truncate(self.size.width, ellipsis=True)
+        width = self.size.width
+        return fitted(self._parts, width, yields=self._yields).truncate(width, ellipsis=True)
 
 
 class _Ways(Fitted):
@@ -132,7 +135,7 @@ class PlaceScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Lay out header, the way to the other places, the body and the footer."""
         self._know_size()
-        yield Fitted("head")
+        yield Fitted("head", FOLDER)
         yield _Ways("nav")
         yield Static(id="small")
         with Container(id="body"):
@@ -202,7 +205,8 @@ class PlaceScreen(Screen[None]):
             return
         small, view, working = self.query_one("#small", Static), self.lace.view, self.lace.working_parts()
         parts = [] if view is None else header(view)
-        lines = [fitted([part for part in parts if part[0] in kept], self.size.width - 2) for kept in ({0, 1}, {2, 3})]
+        rows_of_parts = ([part for part in parts if part[0] in kept] for kept in ({0, FOLDER}, {1, 2}))
+        lines = [fitted(one, self.size.width - 2, yields=FOLDER) for one in rows_of_parts]
         lines += [Content("   ").join(part for _, part in working)] if working else self.small_lines()
         lines += [part for _, part in self.lace.serving_parts()]
         shown = [action_named("stop")] if working else self.small_keys()

@@ -17,21 +17,24 @@ if TYPE_CHECKING:
     from lace_tui.view import Came, HomeView, Need, PeerView, PlaceView, Reach
     from lazy.belonging.beacon import SeenBeacon
 
-__all__ = ["calm", "came_detail", "came_row", "header", "meet_detail", "need_row", "peer_row", "place_row"]
+__all__ = ["FOLDER", "calm", "came_detail", "came_row", "header", "meet_detail", "need_row", "peer_row", "place_row"]
+
+FOLDER = 3
+"""The folder's name among the parts of the header."""
 
 _TITLE = 200  # cells of a message in a row; its page shows more
 
 
 def header(view: HomeView) -> list[tuple[int, Content]]:
-    """Return the header's parts; the number of conflicts is the last to go."""
+    """Return the header's parts; the number of conflicts is the last to go, and the folder's name yields to counts."""
     trouble = mark(f"! {plural(view.conflicts, 'conflict')}", BAD) if view.conflicts else mark("0 conflicts", QUIET)
     return [
         (4, mark("lace", STRONG)),
-        (1, mark(view.folder, STRONG)),
+        (FOLDER, mark(view.folder, STRONG)),
         (5, mark(f"you: {view.you}@{view.host}")),
         (0, trouble),
-        (2, mark(f"^ {view.waiting} waiting", NOTE) if view.waiting else mark("0 waiting", QUIET)),
-        (3, mark(f"v {view.new} new", NOTE) if view.new else mark("0 new", QUIET)),
+        (1, mark(f"^ {view.waiting} waiting", NOTE) if view.waiting else mark("0 waiting", QUIET)),
+        (2, mark(f"v {view.new} new", NOTE) if view.new else mark("0 new", QUIET)),
     ]
 
 

@@ -9,6 +9,7 @@ from lace_tui.screens.history import History
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.panel import Panel
 from lace_tui.screenshots import Story
+from lazy.places.adding import add_place
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.names import Version
@@ -51,3 +52,30 @@ async def test_a_message_of_any_length_is_a_row_and_a_page(app: LaceApp, told_at
         assert max(map(len, shown)) < 400
         await press(pilot, "/", *"plums", "enter", "enter")
         assert len(page_of(app)) < 10_000
+
+
+async def test_a_long_name_of_the_folder_takes_no_count_away(app: LaceApp) -> None:
+    """APP-4: of waiting and new nothing was told at 60 columns where the folder's name was long; now that is cut."""
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settle(pilot)
+        assert app.view is not None
+        for folder in ("recipes-of-" + "x" * 80, "\u6599\u7406" * 30):
+            app.view = app.view._replace(folder=folder, conflicts=12, waiting=10, new=10)
+            app.screen.show_head()  # type: ignore[attr-defined]
+            shown = text_of(app, "#head")
+            assert folder[:3] in shown
+            assert "! 12 conflicts   ^ 10 waiting   v 10 new" in shown
+
+
+async def test_a_long_name_of_a_place_leaves_the_other_keys_in_the_footer(app: LaceApp, story: Story) -> None:
+    """APP-4: at 60 columns nothing but help was told below a place with a long name."""
+    name = "the-blue-stick-" + "x" * 40
+    with story.open("alice") as alice:
+        add_place(alice, name, str(story.root / "other"), cwd=story.root)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settle(pilot)
+        assert app.screen.query_one("#meet", Panel).choose(f"place {name}")
+        await settle(pilot)
+        shown = text_of(app, "#foot")
+        assert "s sync the-blue-stick-" in shown
+        assert "R release" in shown
