@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Home"]
 
 _SMALL_NEEDS, _SMALL_CARD = 2, 3  # lines, in a window of 12 rows
-_NAMED = 20  # cells of a name in the footer; a longer one would leave no room for what else there is to do
+_NAMED = 16  # cells of a name in the footer; a longer one would leave no room for what else there is to do
 
 
 class Home(PlaceScreen):

@@ -77,5 +77,5 @@ async def test_a_long_name_of_a_place_leaves_the_other_keys_in_the_footer(app: L
         assert app.screen.query_one("#meet", Panel).choose(f"place {name}")
         await settle(pilot)
         shown = text_of(app, "#foot")
-        assert "s sync the-blue-stick-" in shown
+        assert "s sync the-blue-" in shown
         assert "R release" in shown
