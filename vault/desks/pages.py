@@ -170,12 +170,14 @@ class Page(NamedTuple):
 
 def format_page(page: Page) -> bytes:
     """Return the body of a page; `parse_page` gives the same page back."""
+    texts = b64a.encode_digests([item.hash.digest for item in page.items])
     lines = [f"{_HEADER}{page.level}\n"]
-    for item in page.items:
+    for item, text in zip(page.items, texts, strict=True):
         if isinstance(item, PageRef):
-            lines.append(f"p {item.entries} {item.size} {item.hash.text} {item.name}\n")
+            lines.append(f"p {item.entries} {item.size} P.{text}.H3 {item.name}\n")
         else:
-            lines.append(f"{item.kind} {item.mode} {item.size} {item.hash.text} {item.name}\n")
+            kind, mode, size, _, name = item
+            lines.append(f"{kind} {mode} {size} P.{text}.H3 {name}\n")
     return "".join(lines).encode()
 
 

@@ -30,6 +30,7 @@ _ITEM = struct.Struct("<cB32sQ")  # kind, is noticed (1) and is hollow (2), dige
 _FINE_NS = 20_000_000  # two ticks of the slowest kernel clock in use (100 Hz)
 _COARSE_NS = 2_500_000_000  # FAT counts in two seconds
 _SECOND = 1_000_000_000
+_new = tuple.__new__
 
 
 class Seen(NamedTuple):
@@ -77,13 +78,15 @@ def context_of(group: str, ignore: bytes, without: frozenset[str] = frozenset())
 def encode(directory: SeenDirectory, context: bytes, now_ns: int) -> bytes | None:
     """Return the blob of a directory; None when a number does not fit, which only costs a re-read."""
     items = directory.items.values()
-    names = b"\0".join(map(os.fsencode, directory.items))
+    names = os.fsencode("\0".join(directory.items))
     head = (directory.digest, directory.size, len(items), len(names))
     try:
         parts = [_HEAD.pack(_MAGIC, context, now_ns, *head), names]
-        parts += [_LOOK.pack(*seen.signature) for seen in items]
-        flags = ((seen, seen.is_noticed + 2 * seen.is_hollow) for seen in items)
-        parts += [_ITEM.pack(seen.kind, flag, seen.digest, seen.size) for seen, flag in flags]
+        parts += [_LOOK.pack(*seen[2]) for seen in items]
+        parts += [
+            _ITEM.pack(kind, is_noticed + 2 * is_hollow, digest, size)
+            for kind, is_noticed, _, digest, size, _, is_hollow in items
+        ]
     except struct.error:
         return None
     return b"".join(parts)
@@ -126,7 +129,7 @@ def decode(blob: bytes | None, context: bytes) -> SeenDirectory | None:
     looks, details = [*_LOOK.iter_unpack(blob[start:end])], _ITEM.iter_unpack(blob[end:])
     racy = _racy(looks, written)
     items = {
-        name: Seen(kind, bool(flag & 1), look, record, content, is_racy, bool(flag & 2))
+        name: _new(Seen, (kind, flag & 1 == 1, look, record, content, is_racy, flag & 2 == 2))
         for name, look, is_racy, (kind, flag, record, content) in zip(names, looks, racy, details, strict=True)
     }
     return SeenDirectory(digest, size, items)

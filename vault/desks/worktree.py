@@ -34,7 +34,7 @@ from vault.desks.ports import DirCache, Progress, Sink, Source, takes_hints
 from vault.desks.scancache import Seen, SeenDirectory
 from vault.desks.sums import keeps_sums
 from vault.desks.taker import NotTaken, Taker
-from vault.desks.tree import Entry, build_directory, checked_entry
+from vault.desks.tree import build_directory, checked_entry
 from vault.desks.untold import Untold
 from vault.files import Unreadable, reason_of
 from vault.records import RecordHash
@@ -42,6 +42,7 @@ from vault.records import RecordHash
 __all__ = ["Problem", "Scanning", "Snapshot", "snapshot"]
 
 _STEP = 256  # files between two calls of progress and cancel
+_KINDS = {b"f": "f", b"l": "l", b"d": "d"}  # as the cache and as a tree has them
 
 
 class Snapshot(NamedTuple):
@@ -294,7 +295,13 @@ class _Scan:
         self, base: BaseDirectory, names: dict[str, Chosen], items: dict[str, Seen], taken: list[str]
     ) -> SeenDirectory:
         """Make the tree of a directory, and return what is seen of it by that."""
-        made = [self._entry(names[disk][1], items[disk], base) for disk in taken]
+        olds = base.entries().items() if self._modes.are_doubted else ()
+        modes = {name: old.mode for name, old in olds if old.kind == "f"}
+        made = []
+        for disk in taken:
+            name, (kind, _, look, digest, size, _, _) = names[disk][1], items[disk]
+            mode = self._modes.of(look[4], modes.get(name)) if kind == b"f" else "-"
+            made.append(checked_entry(_KINDS[kind], mode, size, digest, name))
         like = self._old_pages.of(base.root()) if takes_hints(self._sink) else None
         tree, size = build_directory(self._group, made, self._sink, like)
         return SeenDirectory(tree.digest, size, items)
@@ -351,13 +358,6 @@ class _Scan:
         key = LOOKS + where
         if look != (self._cache.load(key) or b""):
             self._cache.save(key, look)
-
-    def _entry(self, name: str, item: Seen, base: BaseDirectory) -> Entry:
-        mode = "-"
-        if item.kind == b"f":
-            old = base.entries().get(name) if self._modes.are_doubted else None
-            mode = self._modes.of(item.signature[4], old.mode if old is not None and old.kind == "f" else None)
-        return checked_entry(item.kind.decode(), mode, item.size, item.digest, name)
 
     def _item(self, at: _Opened, chosen: Chosen) -> Seen | None:
         """Return one entry as it is now, or None after saying why it is left out."""

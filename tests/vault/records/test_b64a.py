@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault.records import B64AError
-from vault.records.b64a import ALPHABET, decode, encode, unchecked_digests
+from vault.records.b64a import ALPHABET, decode, encode, encode_digests, unchecked_digests
 from vault.records.errors import B64ALengthError, B64ASymbolError, B64ATailError
 
 VECTORS = [
@@ -110,5 +110,7 @@ def test_texts_sort_as_their_bytes(pair: tuple[bytes, bytes]) -> None:
 
 
 @given(st.lists(st.binary(min_size=32, max_size=32), max_size=5))
-def test_digests_are_read_together_as_they_are_one_by_one(digests: list[bytes]) -> None:
-    assert unchecked_digests([encode(digest) for digest in digests]) == digests
+def test_digests_are_read_and_written_together_as_they_are_one_by_one(digests: list[bytes]) -> None:
+    texts = [encode(digest) for digest in digests]
+    assert encode_digests(digests) == texts
+    assert unchecked_digests(texts) == digests
