@@ -230,7 +230,7 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of value
     if type(value).__module__.split(".")[0] in _OURS and "__str__" in type(value).__dict__:
         return str(value)
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [item if type(item) is str else plain(item) for item in value]  # a list of thousands is one of paths
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 

@@ -146,6 +146,8 @@ class Progress:
 
     def report(self, done: int, total: int, what: str) -> None:
         """Say how far a phase is; a new name begins a new phase. Fits `Watch.progress`."""
+        if self._stream is None:  # told of each of thousands of files
+            return
         if what != self._name:
             self.phase(what, total=total)
         self._done, self._total = done, total
@@ -153,6 +155,8 @@ class Progress:
 
     def moved(self, done: int, total: int, size: int, total_size: int, what: str) -> None:
         """Say how many records of how many, and bytes of how many, of a transfer are done. Fits `Watch.moved`."""
+        if self._stream is None:
+            return
         if what != self._name:
             self.phase(what, total=total, total_bytes=total_size)
         self._done, self._total, self._bytes, self._total_bytes = done, total, size, total_size

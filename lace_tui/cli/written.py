@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.folder import SHOWN
@@ -123,13 +124,9 @@ def clash_lines(conflict: HeadConflict, who: str) -> list[str]:
 
 def moved_lines(written: Sequence[str], deleted: Sequence[str], most: int | None = SHOWN) -> list[str]:
     """Return the paths that a folder got, and with a dash those it lost; at most so many."""
-    lines = [
-        f"{sign} {inert(path)}{'/' if isinstance(path, FolderPath) else ''}"
-        for sign, paths in ((" ", written), ("-", deleted))
-        for path in paths
-    ]
-    shown = lines[:most]
-    return [*shown, *more_lines(len(lines), len(shown))]
+    paths = chain(zip(repeat(" "), written), zip(repeat("-"), deleted))
+    shown = [f"{sign} {inert(path)}{'/' if isinstance(path, FolderPath) else ''}" for sign, path in islice(paths, most)]
+    return [*shown, *more_lines(len(written) + len(deleted), len(shown))]
 
 
 def kept_lines(vault: Vault, desk: str, kept: Sequence[str]) -> list[str]:
