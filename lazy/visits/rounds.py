@@ -28,7 +28,7 @@ from transports.layout import ONE_FILE
 from transports.mailbox import ByteCount
 from vault.commands import as_typed
 from vault.desk_folders import MAIN, desks
-from vault.desks.paths import files_in
+from vault.desks.paths import FolderPath
 from vault.errors import Cancelled, LaceError
 from vault.folder.divergence import apart_here, note_doubled, note_parted
 from vault.identity.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
@@ -213,8 +213,8 @@ def _with_refusals(receiver: Receiver, exchanges: Sequence[ExchangeResult]) -> l
 
 
 def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
-    found = [change for change in changed_paths(vault.store, release.commit) if files_in([change.path])]
-    gone = sum(change.kind == "deleted" for change in found)
+    found = [kind for path, kind, *_ in changed_paths(vault.store, release.commit) if type(path) is not FolderPath]
+    gone = found.count("deleted")
     name = label_of(vault, release.node)
     return NewRelease(release.hash, release.desk, release.version, release.node, name, len(found) - gone, gone)
 

@@ -17,9 +17,11 @@ __all__ = ["MAX_TEXT_BYTES", "Change", "diff_trees", "is_text", "text_diff"]
 
 MAX_TEXT_BYTES = 2 << 20  # above this neither a diff nor a merge of lines is tried
 _MAX_LINES = 40_000
+_SHORT = MAX_PATH_BYTES // 4  # characters of a path that is not too long in any case
 _LONG = 200  # lines of a text of which `difflib` passes over those that stand often
 
 Kind = Literal["added", "changed", "deleted"]
+_new = tuple.__new__
 _Pairs = Iterator["tuple[Entry | None, Entry | None]"]
 
 
@@ -57,15 +59,16 @@ def diff_trees(source: Source, before: RecordHash | None, after: RecordHash | No
     stack = [("", _pairs(source, before, after))]
     while stack:
         prefix, pairs = stack[-1]
+        above, is_deep = join(prefix, ""), len(stack) > MAX_DEPTH
         for x, y in pairs:
             count += 1
             if count > MAX_TREE_ENTRIES:
                 raise TreeTooLarge(f"Two trees differ in more than {MAX_TREE_ENTRIES} entries.")
-            path = join(prefix, (x or y).name)  # type: ignore[union-attr]
-            if len(stack) > MAX_DEPTH or len(path) * 4 > MAX_PATH_BYTES:
+            path = above + (x or y).name  # type: ignore[union-attr]
+            if is_deep or len(path) > _SHORT:
                 check_depth(path, len(stack))
-            if not ((x and x.kind == "d") or (y and y.kind == "d")):  # most are files
-                yield Change(path, "changed" if x and y else "added" if y else "deleted", x, y)
+            if not ((x and x.kind == "d") or (y and y.kind == "d")):  # most are files, told of by the thousand
+                yield _new(Change, (path, ("changed" if x else "added") if y else "deleted", x, y))
                 continue
             holds = _holds(source, x), _holds(source, y)
             change = _change(path, x, y, *holds)
