@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from tests.people import ROOT, Person
+from tests.transports.git_hosts import bare_repository
 
 _RUN = (
     "import gc, json, sys\nfrom lace_tui.__main__ import main\nlooks = gc.get_stats()[0]['collections']\n"
@@ -40,3 +42,23 @@ def test_a_sync_ends_before_anybody_looks_for_cycles(pair: tuple[Person, Person]
     ann.lace("sync", "stick")
     assert _told(bob, "sync", "stick")["looks"] == 0
     assert bob.lace("update")["written"]
+
+
+def test_a_sync_by_git_loads_what_runs_git_and_no_more_of_that_library(ann: Person, tmp_path: Path) -> None:
+    """LAZ-23: the rest of it reads repositories, and runs git once more when it is loaded."""
+    ann.lace("place", "add", "host", f"git+file://{bare_repository(tmp_path / 'host.git')}")
+    ann.write("a.txt", "one\n")
+    ann.lace("release", "1.0.0")
+    told = _told(ann, "sync", "host")
+    assert told["code"] == 0
+    read = {name for name in told["modules"] if name.startswith(("git.", "gitdb."))}
+    assert "git.cmd" in read
+    assert not read & {"git.repo", "git.remote", "git.objects", "git.index", "gitdb.db", "gitdb.stream"}
+    assert not {"git", "gitdb"} & set(told["modules"])  # whoever wants all of it still gets that
+    done = subprocess.run(
+        [sys.executable, "-c", "from transports.git.library import git_library; git_library(); import git; git.Repo"],
+        env={**ann.variables, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -21,6 +21,7 @@ from typing import IO, cast
 
 from transports.errors import GitMissing
 from transports.git.complaints import complaint, damaged, fault_of_git
+from transports.git.library import git_library
 from transports.git.pace import Pace
 from transports.git.remote import GitRemote
 from transports.git.upkeep import keep_file
@@ -202,16 +203,12 @@ class GitRunner:
         return ["git", f"--git-dir={self.repository}", "--no-replace-objects", *words]
 
     def _begin(self, words: list[str]) -> subprocess.Popen[bytes]:
+        git, not_found = git_library()
         try:
-            from git import GitCommandNotFound  # noqa: PLC0415 - it looks for git when it is imported
-            from git.cmd import Git  # noqa: PLC0415
-        except ImportError as error:
-            raise GitMissing(f"{self.remote.shown} is a git place, and there is no git here.") from error
-        try:
-            running = Git(str(self.home)).execute(
+            running = git(str(self.home)).execute(
                 words, istream=subprocess.PIPE, as_process=True, env=self._environment(), start_new_session=True
             )
-        except GitCommandNotFound as error:
+        except not_found as error:
             raise GitMissing(f"{self.remote.shown} is a git place, and git cannot be run here.") from error
         process = running.proc
         running.proc = None  # its own finaliser would end the process when this handle goes away
