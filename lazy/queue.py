@@ -14,8 +14,9 @@ from lazy.people import label_of, peers
 from lazy.places.published import published, published_seqs
 from lazy.places.registry import Place, hopeful, is_mine, known_faults, places
 from lazy.results import noted_summary, sync_command
+from vault import profile
 from vault.persons import newer_keys
-from vault.profile import Member, NodeCard, Release, Resolution, Revocation, read
+from vault.profile import read
 from vault.records import RecordHash, Tai
 from vault.revisions.history import sealed_record
 from vault.vault import Vault
@@ -246,14 +247,14 @@ def _entry(peer: str, one: _Shared, holding: tuple[str, ...], serving: tuple[str
 def _what(vault: Vault, record: RecordHash) -> str:
     stored = vault.store.stored(record)
     value = read(sealed_record(stored)) if stored else None
-    if isinstance(value, Release):
+    if isinstance(value, profile.Release):
         return f"release {value.desk} {value.version}"
-    if isinstance(value, Resolution):
+    if isinstance(value, profile.Resolution):
         return f"resolution {value.desk} {value.version}"
-    if isinstance(value, Member):
+    if isinstance(value, profile.Member):
         return f"admission of {value.label}"
-    if isinstance(value, Revocation):
+    if isinstance(value, profile.Revocation):
         return f"revocation of {label_of(vault, value.node.text)}"
-    if isinstance(value, NodeCard):
+    if isinstance(value, profile.NodeCard):
         return f"card of {value.label}"
     return "founding" if value is not None else "record"

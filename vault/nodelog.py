@@ -18,21 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from vault import profile
 from vault.errors import DataError
-from vault.profile import (
-    NUMBER_LIMIT,
-    Commit,
-    LabelRecord,
-    LogEntry,
-    Manifest,
-    ProfileValue,
-    Release,
-    Resolution,
-    Revision,
-    Revocation,
-    Tree,
-    read,
-)
+from vault.profile import NUMBER_LIMIT, read
 from vault.records import Record, RecordHash, Seal, Verifier, parse_record
 
 __all__ = [
@@ -177,16 +165,16 @@ def proofs_in(records: Iterable[Record]) -> Iterator[ForkProof]:
     first: dict[tuple[str, Verifier, int], Seal] = {}
     for record in records:
         value = read(record) if isinstance(record, Seal) else None
-        if not isinstance(record, Seal) or not isinstance(value, LogEntry):
+        if not isinstance(record, Seal) or not isinstance(value, profile.LogEntry):
             continue
         known = first.setdefault((value.group, value.signer, value.seq), record)
         if known.plex.hash != record.plex.hash:
             yield ForkProof(*sorted((known, record), key=lambda seal: seal.hash.text))
 
 
-def _entry_of(seal: Seal) -> LogEntry:
+def _entry_of(seal: Seal) -> profile.LogEntry:
     value = read(seal)
-    if not isinstance(value, LogEntry):
+    if not isinstance(value, profile.LogEntry):
         raise NoFork("Only sealed log entries prove a fork.")
     return value
 
@@ -283,7 +271,7 @@ def tick(local: int) -> int:
 # Sharing
 
 
-def reaches(value: ProfileValue, *, with_content: bool) -> list[tuple[RecordHash, bool]]:
+def reaches(value: profile.ProfileValue, *, with_content: bool) -> list[tuple[RecordHash, bool]]:
     """Return what a shared record shares in turn, one step: (record, whether with its content).
 
     Args:
@@ -295,27 +283,27 @@ def reaches(value: ProfileValue, *, with_content: bool) -> list[tuple[RecordHash
     """
     reached: list[tuple[RecordHash, bool]] = []
     match value:
-        case LogEntry():
+        case profile.LogEntry():
             reached = [(entry, True) for entry in value.entries]
-        case Release():
+        case profile.Release():
             reached = [(value.commit, True), (value.rev, False)]
-        case Revision():
+        case profile.Revision():
             reached = [(link, False) for link in (value.commit, value.prev) if link is not None]
-        case LabelRecord():
+        case profile.LabelRecord():
             reached = [(value.rev, False)]
-        case Commit():
+        case profile.Commit():
             reached = [(parent, False) for parent in value.parents]
             if with_content:
                 reached.append((value.tree, True))
-        case Resolution():
+        case profile.Resolution():
             decided = [release for release in (value.chosen, value.release) if release is not None]
             releases = dict.fromkeys((*value.sides, *decided))
             reached = [*((release, True) for release in releases), (value.result, True)]
-        case Revocation():
+        case profile.Revocation():
             reached = [(admission, False) for admission in value.kept]
-        case Manifest():
+        case profile.Manifest():
             reached = [(chunk.target, True) for chunk in value.chunks]
-        case Tree():
+        case profile.Tree():
             raise ValueError(f"what the tree {value.hash} reaches stands in its items")
         case _:
             pass

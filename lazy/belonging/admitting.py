@@ -23,11 +23,11 @@ from lazy.belonging.revoking import AlreadyRevoked
 from lazy.noted_times import noted_time
 from lazy.people import NoSuchPeer, former, is_member, label_of, peers, waits_by_name
 from lazy.receiving.refusals import ask_again
+from vault import profile
 from vault.commands import as_typed
 from vault.errors import CallerError, DataError
 from vault.names import BadName, check_person
 from vault.notes.people import INVITATION
-from vault.profile import Member, Request
 from vault.records import Record, RecordHash, Seal, Verifier, parse_record
 from vault.vault import Vault
 from vault.writer import Writer
@@ -102,11 +102,11 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier, *, keeps:
         OtherGroup: it is for another group.
         ForeignRequest: it lies in the mailbox of somebody who did not seal it.
     """
-    if isinstance(sealed, Seal) and sealed.plex.app == Member.APP:
+    if isinstance(sealed, Seal) and sealed.plex.app == profile.Member.APP:
         return _take_admission(vault, place, sealed, node, keeps=keeps)
     if not isinstance(sealed, Seal) or sealed.signer != node:
         raise ForeignRequest(f"The request in the mailbox of {node} is not sealed by it.")
-    value = Request.read(sealed)
+    value = profile.Request.read(sealed)
     if value.group != vault.group:
         raise OtherGroup(f"The request of {value.label!r} is for group {value.group}.")
     if is_member(vault, node.text):
@@ -139,29 +139,29 @@ def consider_passed_on(vault: Vault, place: str, record: bytes) -> str | None:
     sealed = parse_record(record)
     if not isinstance(sealed, Seal):
         return None
-    node = Member.read(sealed).node if sealed.plex.app == Member.APP else sealed.signer
+    node = profile.Member.read(sealed).node if sealed.plex.app == profile.Member.APP else sealed.signer
     return consider(vault, place, sealed, node, keeps=has_room(vault))
 
 
-def may_ask(value: object, sealed: Seal, vault: Vault) -> TypeGuard[Request | Member]:
+def may_ask(value: object, sealed: Seal, vault: Vault) -> TypeGuard[profile.Request | profile.Member]:
     """Tell whether a record deserves an answer: else a stranger could ask of any key whether it belongs."""
-    if isinstance(value, Member):
+    if isinstance(value, profile.Member):
         return is_member(vault, sealed.signer.text) or former(vault, sealed.signer.text) is not None
-    return isinstance(value, Request)  # whoever asks for themselves proves their key
+    return isinstance(value, profile.Request)  # whoever asks for themselves proves their key
 
 
-def is_for_another(vault: Vault, value: Request | Member) -> bool:
+def is_for_another(vault: Vault, value: profile.Request | profile.Member) -> bool:
     """Tell whether a request waits for somebody to grant it: it proves no invitation of mine, used up or not."""
-    if not isinstance(value, Request):
+    if not isinstance(value, profile.Request):
         return True
     return not vault.store.rows("SELECT 1 FROM invitation WHERE id = ?", value.invitation)
 
 
-def _asking(node: Verifier, value: Request | Member, place: str, problem: str) -> RequestInfo:
+def _asking(node: Verifier, value: profile.Request | profile.Member, place: str, problem: str) -> RequestInfo:
     return RequestInfo(node.text, value.label, place, value.tai.text, problem)
 
 
-def _admission_problem(vault: Vault, value: Member) -> str:
+def _admission_problem(vault: Vault, value: profile.Member) -> str:
     """Return why an admission lets nobody in, where a person can do something about it."""
     if is_member(vault, value.node.text):
         return ""
@@ -169,7 +169,7 @@ def _admission_problem(vault: Vault, value: Member) -> str:
     return "" if gone is None else f"the key that admitted it, of {gone.name}, was revoked"
 
 
-def _use_up(w: Writer, vault: Vault, value: Request) -> str:
+def _use_up(w: Writer, vault: Vault, value: profile.Request) -> str:
     """Mark an invitation used; return why not, or nothing."""
     used = w.store.run(
         "UPDATE invitation SET used_by = ? WHERE id = ? AND used_by IS NULL", value.signer.text, value.invitation
@@ -183,7 +183,7 @@ def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier, *, k
     So an adopted vault says who admitted it, where nobody who must read it knows it yet. Where that key was revoked the
     new one waits among the requests.
     """
-    value = Member.read(sealed)
+    value = profile.Member.read(sealed)
     if value.group != vault.group or value.node != node:
         raise OtherGroup(f"The admission in the mailbox of {node} is for another node or group.")
     if not _counts(vault, value):
@@ -202,18 +202,18 @@ def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier, *, k
     return label_of(vault, node.text)
 
 
-def _counts(vault: Vault, value: Member) -> bool:
+def _counts(vault: Vault, value: profile.Member) -> bool:
     """Tell whether an admission makes somebody a member who is none yet."""
     return not is_member(vault, value.node.text) and is_member(vault, value.signer.text)
 
 
-def _request_problem(vault: Vault, value: Request) -> str:
+def _request_problem(vault: Vault, value: profile.Request) -> str:
     if former(vault, value.signer.text) is not None:
         return f"its key was revoked; {value.label} comes back with a new one: lace adopt, then lace admit"
     return _invitation_problem(vault, value)
 
 
-def _invitation_problem(vault: Vault, value: Request) -> str:
+def _invitation_problem(vault: Vault, value: profile.Request) -> str:
     if not is_member(vault, vault.node.text):
         return NO_MEMBER
     rows = vault.store.rows("SELECT secret, expires, used_by FROM invitation WHERE id = ?", value.invitation)
@@ -312,7 +312,9 @@ def admit(
 
 def let_in(w: Writer, vault: Vault, node: Verifier, label: str, invitation: str | None) -> RecordHash:
     """Make a node a member inside a write, by a record that this node seals."""
-    sealed = w.seal(Member.to_plex(group=vault.group, node=node, label=label, invitation=invitation, tai=w.tai()))
+    sealed = w.seal(
+        profile.Member.to_plex(group=vault.group, node=node, label=label, invitation=invitation, tai=w.tai())
+    )
     w.log([sealed.hash])
     forget_request(w, node.text)
     ask_again(w)

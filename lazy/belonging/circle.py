@@ -28,12 +28,12 @@ from lazy.places.registry import (
 from lazy.places.roads import make_place
 from transports.errors import UnknownPlaceKind
 from transports.mailbox import MailboxMedium
+from vault import profile
 from vault.commands import as_option, as_typed
 from vault.errors import CallerError, DataError, PlaceError
 from vault.names import check_person
 from vault.notes.own import FOUNDING_PLEX
 from vault.notes.people import ADMISSION, ASKS, INVITATION, INVITER, LEFT
-from vault.profile import Request
 from vault.records import Seal, Tai, Verifier, b64a, parse_record
 from vault.surroundings import Surroundings
 from vault.vault import Vault
@@ -205,7 +205,7 @@ def request_record(vault: Vault) -> bytes:
         secret = b64a.decode(asks)
     else:  # of one that rotted there is nothing to prove, and a member lets this node in by its name
         secret = Invitation.decode(line).secret if line else vault.around.entropy(SECRET_BYTES)
-    plex = Request.to_plex(
+    plex = profile.Request.to_plex(
         group=vault.group,
         node=vault.node,
         invitation=invitation_id(secret),
@@ -233,7 +233,7 @@ def _request_there(vault: Vault, medium: MailboxMedium) -> bytes | None:
 def _asks_for(vault: Vault, stored: bytes) -> bool:
     try:
         record = parse_record(stored)
-        return isinstance(record, Seal) and Request.read(record).signer == vault.node
+        return isinstance(record, Seal) and profile.Request.read(record).signer == vault.node
     except DataError:
         return False
 

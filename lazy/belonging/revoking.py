@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from lazy.people import FormerMember, NoSuchPeer, admitted_at, former, is_member, label_of, node_of
 from lazy.receiving.refusals import ask_again
+from vault import profile
 from vault.errors import CallerError
 from vault.membership import Cut
 from vault.persons import newer_keys
-from vault.profile import MAX_KEPT, Revocation, plain_text
+from vault.profile import plain_text
 from vault.records import RecordHash, Verifier
 from vault.revisions.history import sealed_record
 from vault.store.belonging import PENDING
@@ -226,7 +227,7 @@ def revoke(
     with vault.writing() as w:
         _check(vault, plan.node.text, plan.last_seq)
         sealed = w.seal(
-            Revocation.to_plex(
+            profile.Revocation.to_plex(
                 group=vault.group,
                 node=plan.node,
                 last_seq=plan.last_seq,
@@ -299,7 +300,7 @@ def _last_entry(vault: Vault, node: str, name: str, last: int | None) -> tuple[i
     return last, bytes(rows[0][0]), 0
 
 
-def _is_here(vault: Vault, value: Revocation) -> bool:
+def _is_here(vault: Vault, value: profile.Revocation) -> bool:
     """Tell whether all that leads to the entry that a revocation names is here."""
     chain = vault.store.chain(value.node.text, Cut(value.last_seq, value.digest))
     return bool(chain) and chain[0][0] == 1
@@ -340,8 +341,8 @@ def _unshared_admissions(vault: Vault, node: str) -> tuple[RecordHash, ...]:
     )
     found = [RecordHash("S", bytes(digest)) for (digest,) in rows]
     sharing = "SELECT 1 FROM link k JOIN log g ON g.p = k.p WHERE k.t = ? AND g.node = ? LIMIT 1"
-    return tuple(record for record in found if not vault.store.rows(sharing, record.text, node))[:MAX_KEPT]
+    return tuple(record for record in found if not vault.store.rows(sharing, record.text, node))[: profile.MAX_KEPT]
 
 
-def _record(vault: Vault, text: str) -> Revocation:
-    return Revocation.read(sealed_record(vault.store.stored(RecordHash.parse(text)) or b""))
+def _record(vault: Vault, text: str) -> profile.Revocation:
+    return profile.Revocation.read(sealed_record(vault.store.stored(RecordHash.parse(text)) or b""))

@@ -12,9 +12,10 @@ from transports.encrypted.sealed import SealedPlace
 from transports.errors import ClosedToYou, MailboxGone, SealedToOthers
 from transports.layout import ONE_FILE
 from transports.mailbox import MailboxMedium
+from vault import profile
 from vault.commands import as_typed
 from vault.errors import DataError, PeerError
-from vault.profile import LogEntry, Revocation, read
+from vault.profile import read
 from vault.records import RecordHash, Seal, parse_record
 from vault.records.errors import RecordError
 from vault.vault import Vault
@@ -38,7 +39,7 @@ def hear_notices(vault: Vault, medium: MailboxMedium, receiver: Receiver) -> Non
             value = read(record) if isinstance(record, Seal) and record.plex.group == vault.group else None
         except (RecordError, DataError, PeerError):
             continue
-        if isinstance(value, LogEntry) or (isinstance(value, Revocation) and value.node == vault.node):
+        if isinstance(value, profile.LogEntry) or (isinstance(value, profile.Revocation) and value.node == vault.node):
             batch[record.hash] = stored
     here = vault.store.have(batch)
     missing = [(name, stored) for name, stored in batch.items() if name not in here]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from lazy.receiving.refusals import AFTER_CUT, UNPROVEN
+from vault import profile
 from vault.membership import Cut
 from vault.nodelog import reaches
-from vault.profile import LogEntry, read
+from vault.profile import read
 from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
 from vault.writer import Writer
@@ -27,8 +28,8 @@ def who_counts(at: Writer | Vault) -> set[tuple[object, ...]]:
 def leading_to(w: Writer, cuts: dict[Verifier, Cut], waiting: dict[RecordHash, Seal]) -> set[RecordHash]:
     """Return the waiting entries that lead to the cut of their node: from its digest down, each naming the next."""
     found = set()
-    values = {record: read(seal) for record, seal in waiting.items() if seal.plex.app == LogEntry.APP}
-    entries = {record: value for record, value in values.items() if isinstance(value, LogEntry)}
+    values = {record: read(seal) for record, seal in waiting.items() if seal.plex.app == profile.LOG_APP}
+    entries = {record: value for record, value in values.items() if isinstance(value, profile.LogEntry)}
     for node, cut in cuts.items():
         last = {r for r, e in entries.items() if e.signer == node and (e.seq, e.plex_digest) == cut}
         # Entries here lead on from where the chain that came earlier ends.
@@ -59,7 +60,7 @@ def with_reached(records: set[RecordHash], waiting: dict[RecordHash, Seal]) -> s
 def why_late(seal: Seal, who: str, cut: Cut) -> tuple[str, str]:
     """Return code and reason of refusing what a revoked node sealed and nothing that counts reaches."""
     value = read(seal)
-    if isinstance(value, LogEntry) and value.seq <= cut.seq:
+    if isinstance(value, profile.LogEntry) and value.seq <= cut.seq:
         reason = f"it is entry {value.seq} of {who}, who was revoked, and does not lead to the entry that counts last"
         return UNPROVEN, reason
     last = f"entry {cut.seq}" if cut.seq else "the first entry"

@@ -7,7 +7,7 @@ from lazy.receiving.cuts import cuts_of, why_late
 from lazy.receiving.quarantine import QUARANTINE_BYTES
 from lazy.receiving.refusals import MISMATCH, STRANGER, UNJOINED
 from lazy.receiving.round import Round
-from vault.profile import Founding
+from vault.profile import FOUNDING_APP
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.writer import Writer
@@ -32,7 +32,7 @@ def refuse_strangers(vault: Vault, of: Round) -> None:
         if (cut := cuts.get(seal.signer)) is not None:
             of.refuse(record_hash, *why_late(seal, who, cut), seal.signer.text)
             continue
-        if seal.plex.app == Founding.APP:
+        if seal.plex.app == FOUNDING_APP:
             reason = "it founds another group"
         elif of.quarantined.total + len(stored) <= QUARANTINE_BYTES:
             of.quarantined.put(seal, stored)

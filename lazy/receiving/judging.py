@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from vault.desks.content import Contents, known_data
 from vault.desks.pages import Entry, has_large, parse_page
 from vault.errors import DataError, LaceError
-from vault.profile import CONTENT_APPS, MAX_DIRECT_BYTES, TREE_APP, AuditRecord, Founding, Request, read
+from vault.profile import AUDIT_APP, CONTENT_APPS, FOUNDING_APP, MAX_DIRECT_BYTES, REQUEST_APP, TREE_APP, read
 from vault.proofs import Proofs
 from vault.records import Plex, Record, RecordHash, Seal, parse_record, verify_seal
 
@@ -22,7 +22,7 @@ __all__ = ["Judge", "RefusedRecord", "Sorted", "large_files"]
 _NAMED = (Seal, Plex)
 """What is exchanged; a bare Blob never is."""
 
-_NEVER_SHARED = frozenset({AuditRecord.APP, Request.APP, "lace/snapshot"})
+_NEVER_SHARED = frozenset({AUDIT_APP, REQUEST_APP, "lace/snapshot"})
 
 Sorted = list[tuple[Seal | Plex, bytes]]
 _Refuse = Callable[[RecordHash, LaceError], None]
@@ -147,7 +147,7 @@ class Judge:
             parse_page(plex.blob.data)
 
     def _may_be_founding(self, plex: Plex) -> bool:
-        return plex.app == Founding.APP and plex.group == self._known.split("/", 1)[0]
+        return plex.app == FOUNDING_APP and plex.group == self._known.split("/", 1)[0]
 
 
 def large_files(record: Seal | Plex) -> list[Entry]:

@@ -33,10 +33,11 @@ from lazy.receiving.refusals import (
 from lazy.receiving.revoked import note_revoked
 from lazy.receiving.round import Round
 from lazy.receiving.workers import Workers
+from vault import profile
 from vault.errors import LaceError
 from vault.lock import Holder
 from vault.notes.own import FOUNDING
-from vault.profile import TREE_APP, Founding, LogEntry, Member, Revocation
+from vault.profile import FOUNDING_APP, LOG_APP, MEMBER_APP, REVOCATION_APP, TREE_APP
 from vault.proofs import Proofs
 from vault.records import Plex, RecordHash, Seal, Verifier
 from vault.records.hash_list import HashList
@@ -56,7 +57,7 @@ __all__ = [
 
 LAST_BATCH_BYTES = 16 << 20  # of one transaction: flushing each to the disk costs more than it has
 STASH_BYTES = 64 << 20  # trees waiting for evidence; above it they are asked for again when evidence names them
-BELONGING_APPS = frozenset({Founding.APP, Member.APP, Revocation.APP})
+BELONGING_APPS = frozenset({FOUNDING_APP, MEMBER_APP, REVOCATION_APP})
 """The kinds of records that say who belongs."""
 
 
@@ -242,7 +243,7 @@ class Receiver:
                 record = self._judge.one(record_hash, stored)
             except LaceError:
                 continue
-            if not isinstance(record, Seal) or record.plex.app not in BELONGING_APPS | {LogEntry.APP}:
+            if not isinstance(record, Seal) or record.plex.app not in BELONGING_APPS | {LOG_APP}:
                 continue
             if record.hash not in self.strangers:
                 self._round.weighed.add(record.hash)
@@ -292,7 +293,7 @@ class Receiver:
         """Move evidence of present members from waiting to stored; tell whether membership may have grown."""
         members = {Verifier.parse(str(row[0])) for row in w.store.rows("SELECT node FROM member")} | {self.vault.node}
         counted: list[RecordHash] = []
-        founding, changes = Founding.APP, False
+        founding, changes = FOUNDING_APP, False
         for name, (seal, _) in self.strangers.items():
             app = seal.plex.app
             if not (self._is_founding(seal) if app == founding else seal.signer in members):
@@ -337,7 +338,7 @@ class Receiver:
         return bool(wanted)
 
     def _is_founding(self, seal: Seal) -> bool:
-        return Founding.read(seal).signer == seal.signer and self.vault.is_founding(seal)
+        return profile.Founding.read(seal).signer == seal.signer and self.vault.is_founding(seal)
 
     # Judging
 

@@ -18,7 +18,7 @@ from transports.proven import Proven
 from transports.publishing import Addition
 from transports.reading import fetch, newest_runs, read_head
 from vault.errors import DataError, PeerError
-from vault.profile import Founding, Member, NodeCard, Revocation
+from vault.profile import CARD_APP, FOUNDING_APP, MEMBER_APP, REVOCATION_APP
 from vault.records import RecordHash
 from vault.store.batch_reads import ReadAhead
 from vault.vault import Vault
@@ -27,7 +27,7 @@ from vault.watch import Watch
 __all__ = ["Missing", "additions", "exposed_bytes", "exposed_sizes", "missing", "others"]
 
 # Copied into every mailbox, never referenced: who belongs must not hang on a bundle of somebody else.
-_BELONGING = frozenset({Founding.APP, Member.APP, NodeCard.APP, Revocation.APP})
+_BELONGING = frozenset({CARD_APP, FOUNDING_APP, MEMBER_APP, REVOCATION_APP})
 _new = tuple.__new__
 _COPIED, _SOUGHT = -2, -1  # in place of the number of a source: it is copied in any case, or unless one is found
 _LOADED_TOGETHER = 500  # records whose places in packs are asked for at once

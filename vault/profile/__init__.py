@@ -9,7 +9,7 @@ accepts.
 | `content`, `contents` | data, manifests and trees: reading them, and their values |
 | `lines`, `releases`, `log` | commits and revisions; labels, releases and resolutions; log entries |
 | `people`, `audit` | founding, node cards, members, requests and revocations; audit entries |
-| `groups`, `fields`, `reading`, `errors` | what all kinds share: groups, fields, the reader, what is wrong |
+| `apps`, `groups`, `fields`, `reading`, `errors` | what all kinds share: names, groups, fields, reader, what is wrong |
 """
 
 from __future__ import annotations
@@ -18,15 +18,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vault.profile.audit import AuditRecord
-    from vault.profile.content import (
+    from vault.profile.apps import (
+        AUDIT_APP,
+        CARD_APP,
+        COMMIT_APP,
         CONTENT_APPS,
         DATA_APP,
-        MAX_CHUNKS,
-        MAX_DIRECT_BYTES,
+        FOUNDING_APP,
+        LABEL_APP,
+        LOG_APP,
+        MEMBER_APP,
+        RELEASE_APP,
+        REQUEST_APP,
+        RESOLUTION_APP,
+        REVISION_APP,
+        REVOCATION_APP,
         TREE_APP,
-        Chunk,
     )
+    from vault.profile.audit import AuditRecord
+    from vault.profile.content import MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk
     from vault.profile.contents import Data, Manifest, Tree, read_data
     from vault.profile.errors import ProfileError
     from vault.profile.fields import NUMBER_LIMIT, plain_text
@@ -39,13 +49,25 @@ if TYPE_CHECKING:
 
 __all__ = [
     "APPS",
+    "AUDIT_APP",
+    "CARD_APP",
+    "COMMIT_APP",
     "CONTENT_APPS",
     "DATA_APP",
+    "FOUNDING_APP",
+    "LABEL_APP",
+    "LOG_APP",
     "MAX_CHUNKS",
     "MAX_DIRECT_BYTES",
     "MAX_ENTRIES",
     "MAX_KEPT",
+    "MEMBER_APP",
     "NUMBER_LIMIT",
+    "RELEASE_APP",
+    "REQUEST_APP",
+    "RESOLUTION_APP",
+    "REVISION_APP",
+    "REVOCATION_APP",
     "TREE_APP",
     "AuditRecord",
     "Chunk",
@@ -74,15 +96,30 @@ __all__ = [
     "recent",
 ]
 
-# Where each name stands. A command meets few kinds of records, and each kind takes as long to make as a small query.
+# Where each name stands. A command meets few kinds of records, and each kind takes as long to make as a small query:
+# who names one only for what it hardly ever meets asks for it there, as `profile.Member`.
 _OFFERED = {
-    "audit": ("AuditRecord",),
-    "content": (
+    "apps": (
+        "AUDIT_APP",
+        "CARD_APP",
+        "COMMIT_APP",
         "CONTENT_APPS",
         "DATA_APP",
+        "FOUNDING_APP",
+        "LABEL_APP",
+        "LOG_APP",
+        "MEMBER_APP",
+        "RELEASE_APP",
+        "REQUEST_APP",
+        "RESOLUTION_APP",
+        "REVISION_APP",
+        "REVOCATION_APP",
+        "TREE_APP",
+    ),
+    "audit": ("AuditRecord",),
+    "content": (
         "MAX_CHUNKS",
         "MAX_DIRECT_BYTES",
-        "TREE_APP",
         "Chunk",
     ),
     "contents": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
+from vault.profile.apps import AUDIT_APP
 from vault.profile.errors import ProfileError
 from vault.profile.fields import (
     Origin,
@@ -34,7 +35,7 @@ class AuditRecord(Sealed):
         body: one S-expression (docs/formats.md section 6).
     """
 
-    APP: ClassVar[str] = "lace/audit"
+    APP: ClassVar[str] = AUDIT_APP
 
     number: int
     verb: str

@@ -17,20 +17,14 @@ from vault.profile.fields import describe
 from vault.records import Plex, Record, RecordHash, Tai, b64a
 
 __all__ = [
-    "CONTENT_APPS",
-    "DATA_APP",
     "MAX_CHUNKS",
     "MAX_DIRECT_BYTES",
-    "TREE_APP",
     "Chunk",
     "bare",
     "check_direct",
     "content_digest",
 ]
 
-DATA_APP = "lace/data"
-TREE_APP = "lace/tree"
-CONTENT_APPS = frozenset({DATA_APP, TREE_APP})  # unsigned, and asked for by digest only
 MAX_DIRECT_BYTES = 256 << 10  # above it a content is a manifest, and only a manifest
 MAX_CHUNKS = 500  # links of one manifest level; a Plex has at most 512 extra headers
 

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
+from vault.profile.apps import DATA_APP, TREE_APP
 from vault.profile.content import (
-    DATA_APP,
     MAX_CHUNKS,
-    TREE_APP,
     Chunk,
     bare,
     check_direct,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from vault.names import check_desk
+from vault.profile.apps import COMMIT_APP, REVISION_APP
 from vault.profile.errors import ProfileError
 from vault.profile.fields import (
     Origin,
@@ -41,7 +42,7 @@ class Commit(Sealed):
         message: what the person wrote.
     """
 
-    APP: ClassVar[str] = "lace/commit"
+    APP: ClassVar[str] = COMMIT_APP
 
     desk: str
     parents: tuple[RecordHash, ...]
@@ -91,7 +92,7 @@ class Revision(Sealed):
         prev: Seal of the revision before; None for number 1 only.
     """
 
-    APP: ClassVar[str] = "lace/rev"
+    APP: ClassVar[str] = REVISION_APP
 
     desk: str
     number: int

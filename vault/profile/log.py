@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from vault.profile.apps import LOG_APP
 from vault.profile.errors import ProfileError
 from vault.profile.fields import (
     Origin,
@@ -37,7 +38,7 @@ class LogEntry(Sealed):
         entries: Seals shared by it, 1 to 400, in the order shared.
     """
 
-    APP: ClassVar[str] = "lace/log"
+    APP: ClassVar[str] = LOG_APP
 
     seq: int
     lamport: int

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from vault.names import check_group_name, check_name
+from vault.profile.apps import CARD_APP, FOUNDING_APP, MEMBER_APP, REQUEST_APP, REVOCATION_APP
 from vault.profile.errors import ProfileError
 from vault.profile.fields import (
     Origin,
@@ -53,7 +54,7 @@ class Founding(Sealed):
         salt: 32 random bytes that make the circle unlike any other of its name.
     """
 
-    APP: ClassVar[str] = "lace/founding"
+    APP: ClassVar[str] = FOUNDING_APP
     NAME: ClassVar[str] = "founding"
 
     salt: bytes
@@ -109,7 +110,7 @@ class NodeCard(Sealed):
         machine: the device, or None.
     """
 
-    APP: ClassVar[str] = "lace/node"
+    APP: ClassVar[str] = CARD_APP
 
     label: str
     machine: str | None = None
@@ -147,7 +148,7 @@ class Member(Sealed):
         same_person: whether the signer says that the node is its own next one or another device of its owner.
     """
 
-    APP: ClassVar[str] = "lace/member"
+    APP: ClassVar[str] = MEMBER_APP
 
     node: Verifier
     label: str
@@ -205,7 +206,7 @@ class Request(Sealed):
         proof: 32 bytes that only who knows the invitation's secret can make.
     """
 
-    APP: ClassVar[str] = "lace/request"
+    APP: ClassVar[str] = REQUEST_APP
 
     label: str
     invitation: str
@@ -254,7 +255,7 @@ class Revocation(Sealed):
         reason: what the signer wrote.
     """
 
-    APP: ClassVar[str] = "lace/revocation"
+    APP: ClassVar[str] = REVOCATION_APP
 
     node: Verifier
     last_seq: int

@@ -7,6 +7,22 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from vault.profile.apps import (
+    AUDIT_APP,
+    CARD_APP,
+    COMMIT_APP,
+    DATA_APP,
+    FOUNDING_APP,
+    LABEL_APP,
+    LOG_APP,
+    MEMBER_APP,
+    RELEASE_APP,
+    REQUEST_APP,
+    RESOLUTION_APP,
+    REVISION_APP,
+    REVOCATION_APP,
+    TREE_APP,
+)
 from vault.records import Blob, Record, RecordHash, Seal
 
 if TYPE_CHECKING:
@@ -26,20 +42,20 @@ ProfileValue: TypeAlias = (
 
 # Where the reader of each App stands: the class that has it, or the function itself.
 _READERS: Final = {
-    "lace/data": ("contents", "read_data"),
-    "lace/tree": ("contents", "Tree"),
-    "lace/founding": ("people", "Founding"),
-    "lace/node": ("people", "NodeCard"),
-    "lace/member": ("people", "Member"),
-    "lace/request": ("people", "Request"),
-    "lace/revocation": ("people", "Revocation"),
-    "lace/commit": ("lines", "Commit"),
-    "lace/rev": ("lines", "Revision"),
-    "lace/label": ("releases", "LabelRecord"),
-    "lace/release": ("releases", "Release"),
-    "lace/resolution": ("releases", "Resolution"),
-    "lace/log": ("log", "LogEntry"),
-    "lace/audit": ("audit", "AuditRecord"),
+    DATA_APP: ("contents", "read_data"),
+    TREE_APP: ("contents", "Tree"),
+    FOUNDING_APP: ("people", "Founding"),
+    CARD_APP: ("people", "NodeCard"),
+    MEMBER_APP: ("people", "Member"),
+    REQUEST_APP: ("people", "Request"),
+    REVOCATION_APP: ("people", "Revocation"),
+    COMMIT_APP: ("lines", "Commit"),
+    REVISION_APP: ("lines", "Revision"),
+    LABEL_APP: ("releases", "LabelRecord"),
+    RELEASE_APP: ("releases", "Release"),
+    RESOLUTION_APP: ("releases", "Resolution"),
+    LOG_APP: ("log", "LogEntry"),
+    AUDIT_APP: ("audit", "AuditRecord"),
 }
 APPS = frozenset(_READERS)
 

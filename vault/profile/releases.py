@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from vault.names import Version, check_desk, check_label
+from vault.profile.apps import LABEL_APP, RELEASE_APP, RESOLUTION_APP
 from vault.profile.errors import ProfileError
 from vault.profile.fields import (
     Origin,
@@ -43,7 +44,7 @@ class LabelRecord(Sealed):
         rev: Seal of the revision that has the number.
     """
 
-    APP: ClassVar[str] = "lace/label"
+    APP: ClassVar[str] = LABEL_APP
 
     desk: str
     label: str
@@ -85,7 +86,7 @@ class Release(Sealed):
         message: what the person wrote.
     """
 
-    APP: ClassVar[str] = "lace/release"
+    APP: ClassVar[str] = RELEASE_APP
 
     desk: str
     version: Version
@@ -160,7 +161,7 @@ class Resolution(Sealed):
         reason: what the person wrote.
     """
 
-    APP: ClassVar[str] = "lace/resolution"
+    APP: ClassVar[str] = RESOLUTION_APP
 
     desk: str
     version: Version
