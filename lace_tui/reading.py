@@ -43,8 +43,7 @@ from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.desks.paths import files_in
 from vault.errors import LaceError
-from vault.folder.checked_out import contained
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of, contained
 from vault.identity.mark import VaultForked
 from vault.plural import few
 from vault.records import Tai

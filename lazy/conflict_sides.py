@@ -8,7 +8,7 @@ from itertools import chain
 
 from lazy.contested import Side
 from lazy.people import label_of
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
 from vault.names import SIDE_WORDS, Version
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors

@@ -6,8 +6,8 @@ from typing import Final
 
 from lazy.contested import Conflict, Side
 from vault.commands import as_either, as_typed, as_words
+from vault.desk_folders import MAIN
 from vault.errors import DataError
-from vault.folder.work import MAIN
 from vault.records import Tai
 from vault.vault import Vault
 

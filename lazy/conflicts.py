@@ -15,7 +15,6 @@ from lazy.conflict_sides import beside_line, last_in_common, line_of, release_si
 from lazy.conflict_words import deciding_command, other_side
 from lazy.contested import Conflict, ConflictKind, Proposal, Status, status_of, worded
 from lazy.counted import counted
-from lazy.decisions import decisions
 from lazy.head_conflicts import head_conflicts, is_asked_by, is_built_upon
 from lazy.overtaken import is_overtaken, later_states
 from lazy.people import label_of
@@ -209,6 +208,8 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
     conflict_id = _id(vault, desk, str(version))
     row = vault.store.rows("SELECT detected, accepted FROM conflict WHERE id = ?", conflict_id)
     detected, accepted = (str(row[0][0]), str(row[0][1])) if row else ("", "")
+    from lazy.decisions import decisions  # noqa: PLC0415 - most versions were released once
+
     known = decisions(vault, desk, version, group)
     found = known.found
     sides = with_words(vault, [release_side(vault, release) for release in group], lines.line)

@@ -7,13 +7,16 @@ first. What counts once goes on to count, however much its maker adds: who built
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from vault.names import Version
-from vault.profile import Resolution
 from vault.records import RecordHash
 from vault.revisions.graph import json_texts
 from vault.revisions.history import ReleaseInfo
 from vault.store import Store
+
+if TYPE_CHECKING:
+    from vault.profile import Resolution
 
 __all__ = ["MOST_RELEASES", "MOST_TREES", "as_logged", "counted", "counted_decisions", "first_trees"]
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from lazy.conflict_sides import beside_line, last_in_common, line_of, with_words
 from lazy.contested import Conflict, ConflictKind, Side, Status
 from lazy.people import label_of, linked
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor, newest
 from vault.revisions.history import commit_info, releases_of

@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 from vault import persons
 from vault.errors import CallerError
-from vault.names import SIDE_WORDS
+from vault.names import SELF, SIDE_WORDS
 from vault.notes.people import ADMISSION, ASKS, INVITATION, INVITER, LEFT
 from vault.persons import OWN_NODES
 from vault.records import Tai
 from vault.records.hashes import is_verifier
-from vault.revisions.cases import SELF
 from vault.typed import shown
 from vault.vault import Vault
 

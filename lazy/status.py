@@ -22,12 +22,12 @@ from lazy.places.registry import known_faults, places
 from lazy.queue import waiting_counts, waiting_records
 from lazy.results import noted_summary
 from lazy.vectors import ahead_behind, person_vectors, vector_here
-from vault.desk_folders import desks
+from vault.desk_folders import MAIN, desks
 from vault.errors import EnvironmentFault, LaceError
 from vault.files import Unreadable
+from vault.folder.checked_out import checkout_of
 from vault.folder.checkout_journal import is_unfinished
 from vault.folder.meanwhile import left_to_person
-from vault.folder.work import MAIN, checkout_of
 from vault.identity.mark import MarkMissing, OtherMachine, check, require_writable
 from vault.log_gap import first_missing
 from vault.names import Version

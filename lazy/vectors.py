@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from lazy.people import label_of, peers
 from vault.desk_folders import MAIN
 from vault.errors import DataError
-from vault.folder.work import shares_commits
 from vault.nodelog import VectorEntry, VersionVector, compare
 from vault.persons import newer_keys
 from vault.records import Tai, Verifier, b64a
@@ -149,7 +148,7 @@ def unreleased_told(vault: Vault) -> int | None:
     they have all of the line (CLAY-16).
     """
     head = line_head(vault.store, vault.node.text, MAIN)
-    if head is not None and shares_commits(vault):
+    if head is not None and vault.settings.shares_commits:
         shared = "SELECT 1 FROM shared JOIN rev USING (p) WHERE rev.hash = ?"
         if vault.store.rows(shared, head.rev.text):
             return 0

@@ -173,6 +173,11 @@ class Settings:
                 raise SettingValueError(f"{key} takes {setting.allowed_text}, not {_shown(value)}.")
         object.__setattr__(self, "chosen", MappingProxyType(dict(self.chosen)))
 
+    @property
+    def shares_commits(self) -> bool:
+        """Whether each commit is shared: by the setting `share`, or because every commit is pushed."""
+        return self.get("share") == "commits" or self.get("sync-strategy") == "on-commit"
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Settings:
         """Read the settings of a file; without a file all have their defaults.

@@ -12,6 +12,7 @@ from vault.typed import shown
 
 __all__ = [
     "NAME_LIMIT",
+    "SELF",
     "SIDE_WORDS",
     "BadName",
     "BadVersion",
@@ -25,9 +26,10 @@ __all__ = [
 
 NAME_LIMIT = 64  # bytes: leaves room for "/<number>" inside a 128-byte coordinate segment
 _GROUP_NAME_LIMIT = 64  # bytes
+SELF = "self"  # names this node wherever a peer is named
 SIDE_WORDS = frozenset({"local", "remote", "both"})  # words of a viewer for the sides of a conflict (LAZ-39)
 _FORBIDDEN = frozenset("/@:{}|")
-_RESERVED = frozenset({".", "..", "self"})
+_RESERVED = frozenset({".", "..", SELF})
 _PLAIN = re.compile(r"[0-9A-Za-z_.+-]+", re.ASCII)
 _VERSION = r"(0|[1-9][0-9]{0,9})\.(0|[1-9][0-9]{0,9})\.(0|[1-9][0-9]{0,9})(-merged)?"
 _LAST_NUMBER = 2**31 - 1  # of a version's three

@@ -12,10 +12,13 @@ from __future__ import annotations
 import os
 import select
 import sys
+from typing import TYPE_CHECKING
 
 from vault.records import Seal
 from vault.suite import ED25519
-from vault.worker_process import WorkerProcess, is_ready
+
+if TYPE_CHECKING:
+    from vault.worker_process import WorkerProcess
 
 __all__ = ["LEAST", "Proofs", "serve"]
 
@@ -39,6 +42,8 @@ class Proofs:
         self._answers = bytearray()
         self._own = 0  # how many of the next tasks this process keeps for itself, as it had to wait the last time
         self._until = sys.maxsize
+        from vault.worker_process import WorkerProcess  # noqa: PLC0415 - a sync that brings little begins no process
+
         self._worker: WorkerProcess | None = WorkerProcess(__name__, serve.__name__)
         self._ready = False
 
@@ -145,6 +150,8 @@ def serve() -> None:
 
     What waits is taken over before more is verified, so that whoever hands it over goes on.
     """
+    from vault.worker_process import is_ready  # noqa: PLC0415 - this is such a process
+
     os.write(1, _READY)
     tasks = bytearray()
     while True:

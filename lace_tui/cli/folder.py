@@ -16,14 +16,14 @@ from vault.commands import as_option
 from vault.desk_folders import MAIN, desk_at, desks, known_desk, mapped_folder, within
 from vault.desks.causes import Cause
 from vault.desks.paths import BadPath, split_path
-from vault.desks.worktree import Problem
 from vault.errors import CallerError, LaceError
 from vault.files import keep_out, read_bounded
-from vault.folder.work import Changes, Committed
 from vault.vault import Vault
 
 if TYPE_CHECKING:
     from lazy.results import PlaceResult
+    from vault.desks.worktree import Problem
+    from vault.folder.work import Changes, Committed
     from vault.since_release import SinceRelease
 
 __all__ = [

@@ -24,10 +24,10 @@ from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.pages import Entry
 from vault.desks.tree import walk
 from vault.errors import CallerError
+from vault.names import SELF
 from vault.plural import more_lines
 from vault.profile import Release, read
 from vault.records import RecordHash, Seal, parse_record
-from vault.revisions.cases import SELF
 from vault.revisions.graph import nearest_below
 from vault.revisions.history import commit_info
 from vault.vault import Vault

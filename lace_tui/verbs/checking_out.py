@@ -22,7 +22,7 @@ from vault.content.keeping import explained
 from vault.desk_folders import known_desk
 from vault.desks.chunks import MissingObject
 from vault.desks.paths import files_in
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
 from vault.plural import plural
 from vault.vault import Vault
 

@@ -12,7 +12,6 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from vault.folder.divergence import check_apart
 from vault.folder.kept_out import keep_out, leaving
-from vault.folder.work import shares_commits
 from vault.plural import few
 from vault.vault import Vault
 
@@ -62,5 +61,9 @@ def kept_out(context: Context, args: argparse.Namespace, vault: Vault, desk: str
 
 def _goes(context: Context, vault: Vault, desk: str, *, is_one: bool) -> str:
     """Return the sentence about what friends have: a release alone tells them."""
-    when = "" if shares_commits(vault) else f" with the next release: lace release{desk_option(context, vault, desk)}"
+    when = (
+        ""
+        if vault.settings.shares_commits
+        else f" with the next release: lace release{desk_option(context, vault, desk)}"
+    )
     return f"{'It goes' if is_one else 'They go'} from your friends' folders{when}"

@@ -14,8 +14,8 @@ from lazy.queue import MANY
 from lazy.results import sync_command
 from lazy.status import DeskStatus, PeerStatus, PlaceStatus, Status
 from vault.commands import as_typed
+from vault.desk_folders import MAIN
 from vault.errors import LaceError
-from vault.folder.work import MAIN
 from vault.log_gap import GAP_HINT, missing_entry
 from vault.notes.places import PlaceFault
 from vault.plural import few, plural

@@ -22,7 +22,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from vault.by_kind import counted
 from vault.commands import as_option, as_typed
-from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit, shares_commits
+from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -185,6 +185,6 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         "pushed": [result.name for result in pushed if not result.queued],
     }
     release = f"lace release{desk_option(context, vault, desk)}"
-    where = "Friends get it too." if shares_commits(vault) else f"It stays with you until a release: {release}"
+    where = "Friends get it too." if vault.settings.shares_commits else f"It stays with you until a release: {release}"
     say_pushed(context, pushed)
     return Answer(data, f"Committed {desk} revision {made.revision}: {counted(made)}.\n{where}")

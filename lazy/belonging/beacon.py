@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lazy.people import label_of, peers
 from lazy.problems import Problem
+from vault.desk_folders import MAIN
 from vault.errors import CallerError, DataError
-from vault.folder.work import MAIN
 from vault.names import BadVersion, Version, check_name
 from vault.notes.people import BEACON_NEXT, BEACON_STATUS, MOST_NEXT
 from vault.records import Plex, Tai, Verifier, parse_record

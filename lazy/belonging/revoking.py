@@ -15,7 +15,6 @@ from lazy.people import FormerMember, NoSuchPeer, admitted_at, former, is_member
 from lazy.receiving.refusals import ask_again
 from vault import profile
 from vault.errors import CallerError
-from vault.membership import Cut
 from vault.persons import newer_keys
 from vault.profile import plain_text
 from vault.records import RecordHash, Verifier
@@ -302,6 +301,8 @@ def _last_entry(vault: Vault, node: str, name: str, last: int | None) -> tuple[i
 
 def _is_here(vault: Vault, value: profile.Revocation) -> bool:
     """Tell whether all that leads to the entry that a revocation names is here."""
+    from vault.membership import Cut  # noqa: PLC0415 - hardly anybody was ever cut
+
     chain = vault.store.chain(value.node.text, Cut(value.last_seq, value.digest))
     return bool(chain) and chain[0][0] == 1
 

@@ -8,7 +8,7 @@ from vault.desks.diff import diff_trees
 from vault.folder.checked_out import contained
 from vault.folder.divergence import refuse_apart
 from vault.folder.unfinished import finish_checkouts
-from vault.folder.work import Committed, checkout_of, record_commit, shares_commits
+from vault.folder.work import Committed, checkout_of, record_commit
 from vault.readers import check_readers
 from vault.revisions.history import line_head
 from vault.vault import Vault
@@ -38,7 +38,7 @@ def commit_changes(vault: Vault, desk: str, changes: ChangeSet, message: str, wa
         items = tuple(diff_trees(vault.store, before, root))
         commit, number = record_commit(w, vault, desk, root, contained(base), message)
         head = line_head(vault.store, vault.node.text, desk)
-        if head and shares_commits(vault):
+        if head and vault.settings.shares_commits:
             check_readers(vault, desk, root)
             w.log([commit, head.rev])
         w.audit("seal-commit", commit.text, {"desk": desk, "revision": str(number), "from": "file"}, motivation=message)

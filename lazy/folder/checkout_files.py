@@ -20,11 +20,11 @@ from vault.desks.plan import Skip
 from vault.desks.ports import Source
 from vault.desks.temporary import remove_temporary
 from vault.desks.tree import lookup, walk
+from vault.folder.checked_out import checkout_of
 from vault.folder.checkout_journal import left_as_they_are, plan_folder
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import end_look, hold_on
 from vault.folder.parts import note_part
-from vault.folder.work import checkout_of
 from vault.records import RecordHash
 from vault.revisions.history import commit_info
 from vault.space import require_room

@@ -9,7 +9,7 @@ from lazy.conflicts import conflicts
 from lazy.folder.heads import missing, permitted_heads, relation_to, with_equal, with_room
 from lazy.folder.updated import NotTakenIn, TakenIn
 from lazy.people import label_of
-from vault.folder.work import Checkout, checkout_of
+from vault.folder.checked_out import Checkout, checkout_of
 from vault.names import Version
 from vault.records import RecordHash
 from vault.revisions.history import Relation, releases_of

@@ -18,7 +18,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees
 from vault.desks.ports import Sink
 from vault.desks.tree import lookup
-from vault.folder.work import Checkout
+from vault.folder.checked_out import Checkout
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, merge_bases, newest
 from vault.revisions.history import commit_info

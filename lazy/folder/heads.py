@@ -15,11 +15,11 @@ from lazy.counted import counted
 from lazy.folder.permitted import Refused, refused
 from lazy.overtaken import last_released
 from lazy.people import node_of
+from vault.desk_folders import MAIN
 from vault.errors import CallerError
-from vault.folder.checked_out import contained
+from vault.folder.checked_out import Checkout, checkout_of, contained
 from vault.folder.divergence import apart_here
 from vault.folder.parts import brings_part
-from vault.folder.work import MAIN, Checkout, checkout_of
 from vault.names import Version
 from vault.profile.lines import MAX_PARENTS
 from vault.records import RecordHash

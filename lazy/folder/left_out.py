@@ -13,8 +13,8 @@ from vault.desks.absent_paths import load_absent, why_not_here
 from vault.desks.causes import Cause
 from vault.desks.plan import Skip
 from vault.desks.tree import Entry, lookup
+from vault.folder.checked_out import checkout_of
 from vault.folder.dir_cache import StoredDirCache
-from vault.folder.work import checkout_of
 from vault.vault import Vault
 
 __all__ = ["Absent", "absent_now", "left_out"]

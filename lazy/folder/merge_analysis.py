@@ -16,8 +16,8 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Sink, Source
+from vault.folder.checked_out import Checkout
 from vault.folder.virtual_base import as_it_came, is_all_as_it_came
-from vault.folder.work import Checkout
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.revisions.history import Relation, commit_info

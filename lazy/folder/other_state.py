@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lazy.people import label_of
+from vault.folder.checked_out import checkout_of
 from vault.folder.held_rules import looked_at, looked_until
-from vault.folder.work import Changes, checkout_of
+from vault.names import SELF
 from vault.records import RecordHash
-from vault.revisions.cases import SELF
 from vault.revisions.history import revision_of
 from vault.vault import Vault
+
+if TYPE_CHECKING:
+    from vault.folder.work import Changes
 
 __all__ = ["committed_state", "other_state"]
 

@@ -20,12 +20,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from unicodedata import is_normalized
 
 from blake3 import blake3
 
-from lazy.interlace.ads import Fields
 from lazy.interlace.errors import (
     EvaluationFailed,
     InterlaceAbort,
@@ -39,6 +38,9 @@ from lazy.interlace.facts import Fact
 from vault.errors import Cancelled, EnvironmentFault, LaceError
 from vault.lacegram import module_id
 from vault.records import RecordHash, b64a
+
+if TYPE_CHECKING:
+    from lazy.interlace.ads import Fields
 
 __all__ = [
     "GROUP_SHARED",

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lazy.receiving.refusals import AFTER_CUT, UNPROVEN
 from vault import profile
-from vault.membership import Cut
 from vault.nodelog import reaches
 from vault.profile import read
 from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
 from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from vault.membership import Cut
 
 __all__ = ["cuts_of", "leading_to", "who_counts", "why_late", "with_reached"]
 
@@ -17,6 +21,10 @@ __all__ = ["cuts_of", "leading_to", "who_counts", "why_late", "with_reached"]
 def cuts_of(at: Writer | Vault, me: Verifier) -> dict[Verifier, Cut]:
     """Map the revoked nodes to their cuts; my own records are mine here, whoever cut me."""
     rows = at.store.rows("SELECT node, seq, plex FROM former WHERE node <> ?", me.text)
+    if not rows:
+        return {}
+    from vault.membership import Cut  # noqa: PLC0415 - hardly anybody was ever cut
+
     return {Verifier.parse(str(node)): Cut(int(seq), bytes(plex)) for node, seq, plex in rows}
 
 

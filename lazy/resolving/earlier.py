@@ -18,9 +18,9 @@ from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Sink, Source
 from vault.desks.tree import Entry, lookup
 from vault.errors import CallerError
+from vault.names import SELF
 from vault.plural import few
 from vault.records import RecordHash
-from vault.revisions.cases import SELF
 from vault.vault import Vault
 
 __all__ = ["Accepting", "DecisionsClash", "Way", "chosen", "refused", "require_used"]

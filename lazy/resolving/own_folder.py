@@ -16,8 +16,8 @@ from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
 from vault.folder.work import Checkout, checkout_of, finish_checkouts
+from vault.names import SELF
 from vault.records import RecordHash
-from vault.revisions.cases import SELF
 from vault.revisions.graph import ancestors, merge_bases, newest
 from vault.revisions.history import commit_info
 from vault.vault import Vault

@@ -8,7 +8,7 @@ from lazy.contested import Conflict
 from vault.desks.diff import diff_trees
 from vault.desks.paths import FolderPath
 from vault.desks.ports import Source
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
 from vault.records import RecordHash
 from vault.revisions.history import commit_info, last_shared
 from vault.since_release import since_release

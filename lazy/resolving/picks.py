@@ -12,9 +12,9 @@ from lazy.contested import Conflict, Proposal, Side
 from lazy.resolving.siding import EVERY
 from vault.desks.tree import Entry
 from vault.errors import CallerError
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
+from vault.names import SELF
 from vault.records import RecordHash
-from vault.revisions.cases import SELF
 from vault.revisions.graph import newest
 from vault.vault import Vault
 

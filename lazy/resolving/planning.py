@@ -16,7 +16,7 @@ from lazy.resolving.sealed import accepted_tree, known_heads, require_counted, t
 from lazy.resolving.taking import merged_tree
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, merge_trees, resolve_with
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
 from vault.names import Version
 from vault.records import RecordHash
 from vault.releasing import check_free

@@ -14,7 +14,7 @@ from vault.desks.merge_text import Region, draft_of, regions_of
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Source
 from vault.desks.tree import lookup, read_entry
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
 from vault.records import RecordHash
 from vault.revisions.history import commit_info
 from vault.vault import Vault

@@ -34,7 +34,6 @@ from vault.folder.work import (
     beside,
     checkout_of,
     record_commit,
-    shares_commits,
 )
 from vault.names import Version
 from vault.records import RecordHash
@@ -298,7 +297,7 @@ def next_step(vault: Vault, *decided: Resolved) -> str:
         if done.conflicts:
             return update_command(conflict_of(vault, done.conflict))
     for done in decided:
-        if done.resolution is None and done.release is None and not shares_commits(vault):
+        if done.resolution is None and done.release is None and not vault.settings.shares_commits:
             desk = conflict_of(vault, done.conflict).desk
             return "lace release" if desk == MAIN else f"lace release {as_option('--desk', desk)}"
     return next_sync(vault)

@@ -17,7 +17,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
 from vault.desks.ports import Sink
 from vault.errors import CallerError
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
 from vault.profile import Commit, Resolution, plain_text
 from vault.profile.lines import MAX_PARENTS
 from vault.records import RecordHash

@@ -62,3 +62,18 @@ def test_a_sync_by_git_loads_what_runs_git_and_no_more_of_that_library(ann: Pers
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_sync_with_nothing_new_loads_no_kinds_and_no_folder(pair: tuple[Person, Person]) -> None:
+    """LAZ-23: nothing is read but the heads, so what records mean and what lies in the folder stays away."""
+    ann, _ = pair
+    ann.lace("sync", "stick")
+    told = _told(ann, "sync", "stick")
+    loaded = {name for name in told["modules"] if name.startswith(("vault.", "lazy."))}
+    assert (told["code"], "lazy.visits.publish" in loaded) == (0, True)
+    away = {"vault.folder.work", "vault.folder.looking", "vault.desks.worktree", "vault.desks.ignore"}
+    away |= {f"vault.profile.{kinds}" for kinds in ("contents", "lines", "log", "people", "releases")}
+    away |= {"vault.membership", "vault.revisions.cases", "vault.worker_process"}
+    away |= {"lazy.decisions", "lazy.decision_trees", "lazy.interlace.ads"}
+    assert loaded & away == set()
+    assert not {"git.cmd", "subprocess"} & set(told["modules"])

@@ -14,7 +14,7 @@ from tests.cli.looking import error_of, tree_of
 from tests.lazy.by_hand import release_by_hand, tree_by_hand
 from tests.people import Person
 from vault.commands import words_of
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
 from vault.names import Version
 from vault.profile.lines import MAX_PARENTS
 

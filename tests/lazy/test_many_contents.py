@@ -30,7 +30,7 @@ from tests.vault.vaults import write
 from vault.desks import diff
 from vault.desks.pages import Entry
 from vault.desks.tree import lookup
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
 from vault.names import Version
 from vault.profile.releases import MAX_SIDES
 from vault.records import RecordHash

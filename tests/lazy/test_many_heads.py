@@ -20,7 +20,7 @@ from tests.lazy.by_hand import (
 from tests.lazy.three import contested, meet
 from tests.shelf import Shelf
 from tests.vault.vaults import gathered, write
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
 from vault.names import Version
 from vault.profile.lines import MAX_PARENTS
 from vault.records import RecordHash

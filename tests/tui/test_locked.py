@@ -14,7 +14,7 @@ from lace_tui.screens.lines import Lines
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of, begin_visit
 from tests.tui.conftest import is_showing, press, settle, text_of
-from vault.folder.work import MAIN
+from vault.desk_folders import MAIN
 from vault.identity.keys import KeyStore
 from vault.names import Version
 from vault.releasing import release

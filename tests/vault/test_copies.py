@@ -10,7 +10,7 @@ import pytest
 
 from tests.vault.vaults import around, found, write
 from vault import writer
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
 from vault.identity.mark import VaultBehindMark
 from vault.lock import Locked
 from vault.releasing import release

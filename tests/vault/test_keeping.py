@@ -20,7 +20,7 @@ from tests.vault.vaults import befriend, derived, found, write
 from vault.content.keeping import BadKeep, Keep, LetGo, fetch, keeps, set_keep
 from vault.content.prune import plan_prune, prune
 from vault.desks.paths import BadPath
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
 from vault.fsck.check import check
 from vault.fsck.repair import repair
 from vault.names import Version

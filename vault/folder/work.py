@@ -56,7 +56,6 @@ __all__ = [
     "seal_commit",
     "set_checkout",
     "share_commit",
-    "shares_commits",
 ]
 
 
@@ -176,19 +175,13 @@ def commit(
         return made._replace(problems=problems) if made else Unchanged(problems)
 
 
-def shares_commits(vault: Vault) -> bool:
-    """Tell whether each commit is shared: by the setting `share`, or because every commit is pushed."""
-    settings = vault.settings
-    return settings.get("share") == "commits" or settings.get("sync-strategy") == "on-commit"
-
-
 def share_commit(w: Writer, vault: Vault, desk: str, made: RecordHash) -> None:
     """Share the commit that is now the head of my line of a desk, where each is shared; inside its write.
 
     Raises:
         NotPermitted: a member may not read all that it holds.
     """
-    if not shares_commits(vault):
+    if not vault.settings.shares_commits:
         return
     from vault.readers import check_readers  # noqa: PLC0415 - a commit that stays here needs none
 

@@ -13,15 +13,14 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from vault.errors import CallerError
-from vault.names import BadName, BadVersion, Version, check_label, check_name
+from vault.names import SELF, BadName, BadVersion, Version, check_label, check_name
 from vault.records import RecordHash, Tai
 from vault.records.errors import RecordError, TaiError
 from vault.typed import holds_password, shown
 
-__all__ = ["SELF", "Address", "BadCase", "Case", "Date", "Hash", "Label", "Number", "parse_address", "parse_case"]
+__all__ = ["Address", "BadCase", "Case", "Date", "Hash", "Label", "Number", "parse_address", "parse_case"]
 __all__ += ["parse_side"]
 
-SELF = "self"
 MAX_NUMBER = 2**31 - 1
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
 _DATE = re.compile(

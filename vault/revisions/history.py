@@ -10,13 +10,13 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from vault import profile
 from vault.desk_folders import MAIN
 from vault.desks.diff import Change, diff_trees
 from vault.errors import DataError, LaceError
 from vault.names import Version
 from vault.notes.own import NODE
 from vault.notes.revisions import CROSSED
-from vault.profile import Commit
 from vault.records import RecordHash, Seal
 from vault.revisions.graph import ancestors, is_ancestor, json_array, json_texts, merge_bases, nearest_below
 from vault.store import Store
@@ -181,7 +181,7 @@ def commit_info(store: Store, commit: RecordHash) -> CommitInfo:
     stored = store.stored(commit)
     if stored is None:
         raise CommitMissing(f"Commit {commit} is not in this vault.")
-    value = Commit.read(sealed_record(stored))
+    value = profile.Commit.read(sealed_record(stored))
     return CommitInfo(commit, value.desk, value.tree, value.parents, value.signer.text, value.tai.text, value.message)
 
 
