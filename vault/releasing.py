@@ -134,6 +134,7 @@ def planned_version(vault: Vault, desk: str, version: Version | None, found: Cha
         source: has the pages of the folder's tree.
 
     Raises:
+        VaultBehindMark and the like: as `Vault.check_plan`.
         VersionTaken: as `check_free`.
         BadVersion: none was named, and none can follow the highest.
         SavedMeanwhile, RulesUnclear, FolderGone, FolderEmptied: as `seal_commit`.
@@ -143,6 +144,7 @@ def planned_version(vault: Vault, desk: str, version: Version | None, found: Cha
     from vault.folder.unnamed import refuse_unnamed  # noqa: PLC0415
     from vault.readers import check_readers  # noqa: PLC0415 - to list conflicts needs none
 
+    vault.check_plan()
     check_apart(vault, desk)
     wanted = _free_version(vault, desk, version)
     if not found.items:

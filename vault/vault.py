@@ -18,6 +18,7 @@ from typing import Any, Self
 from vault.config import Settings
 from vault.desks.paths import DOT_VAULT
 from vault.errors import CallerError, DataError, EnvironmentFault, LaceError
+from vault.files import NotWritable
 from vault.identity.keys import KeyStore
 from vault.identity.markfile import MarkFile, mark_path
 from vault.lock import LOCK_SECONDS, Holder, VaultLock
@@ -358,6 +359,23 @@ class Vault:
             except EnvironmentFault as error:
                 self._note_refusal(error)
                 raise
+
+    def check_plan(self) -> None:
+        """Refuse in a plan, which changes nothing, what `writing` refuses of a copy or a restored backup.
+
+        Raises:
+            Locked: another process kept the vault too long.
+            VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: as `writing`.
+        """
+        with closing(Writer(self)) as writer:
+            try:
+                writer.look_at_mark()
+            except EnvironmentFault as error:
+                try:
+                    with self.lock.held(timeout=LOCK_SECONDS):  # whoever writes just now tells the mark before it ends
+                        writer.look_at_mark()
+                except NotWritable:  # so nobody writes
+                    raise error from None
 
     def _note_refusal(self, error: EnvironmentFault) -> None:
         """Note why the mark lets nothing be signed, for who asks only the store how things stand."""

@@ -285,7 +285,12 @@ class Writer:
             self.refusal = error
             raise
 
-    def _ask_mark(self) -> None:
+    def look_at_mark(self) -> tuple[MarkVerdict, int, bytes | None]:
+        """Refuse as `check_mark`, and change nothing; return what the mark says, and my last entry as it was compared.
+
+        Raises:
+            VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: as `check_mark`.
+        """
         vault, mark = self._vault, self._vault.mark
         node = vault.node
         me = node.text
@@ -297,15 +302,20 @@ class Writer:
         verdict = check(state, seq, plex or None, vault.around.machine, node=node, digest_at_done=at_done)
         self._refuse_fork(me)
         require_writable(verdict, seq, state)
+        return verdict, seq, plex
+
+    def _ask_mark(self) -> None:
+        vault, mark = self._vault, self._vault.mark
+        verdict, seq, plex = self.look_at_mark()
         if verdict in _MOVES_MARK and not self._is_holding:
             self._hold_mark()
             self._ask_mark()  # what another copy wrote meanwhile counts
         elif verdict is MarkVerdict.FRESH:
-            mark.begin(vault.around.machine, node)
+            mark.begin(vault.around.machine, vault.node)
         elif verdict is MarkVerdict.COMPLETE:
             mark.done(seq, plex)
         elif verdict is MarkVerdict.AHEAD:
-            mark.catch_up(seq, plex, self._plex_of(me, seq - 1))
+            mark.catch_up(seq, plex, self._plex_of(vault.node.text, seq - 1))
 
     def _refuse_fork(self, me: str) -> None:
         """Refuse to lengthen a log of which friends have two: nothing after the fork would count for them."""

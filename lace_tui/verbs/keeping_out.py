@@ -38,6 +38,7 @@ def kept_out(context: Context, args: argparse.Namespace, vault: Vault, desk: str
     data = {"planned": args.dry_run, "commit": None, "desk": desk, "revision": None}
     data |= {"added": [], "changed": [], "deleted": going, "notices": [], "pushed": []}
     if args.dry_run:
+        vault.check_plan()
         check_apart(vault, desk, is_unshared=True)
         one = len(going) == 1
         would = f"{inert(few(going))} would be shared no more and would stay here; nothing was changed."

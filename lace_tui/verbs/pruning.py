@@ -53,7 +53,10 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     opened, way = _opened(context, planned=planned)
     with opened as vault, context.watching() as watch:
         done = plan_prune(vault, keep=args.keep, watch=watch)
-        if not planned and (done.lets_go or done.packs or done.unproven):
+        is_needed = bool(done.lets_go or done.packs or done.unproven)
+        if is_needed:
+            vault.check_plan()
+        if is_needed and not planned:
             if done.lets_go:  # to what was cut off leaving something, nobody need agree
                 _agree(context, done, yes=args.yes)
             done = prune(vault, keep=args.keep, watch=watch)

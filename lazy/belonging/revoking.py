@@ -172,7 +172,14 @@ def plan_revocation(vault: Vault, name: str, *, last: int | None = None) -> Revo
         NoSuchPeer: nobody by that name belongs.
         AlreadyRevoked: it was revoked before, and `last` is no lower cut that I may say.
         NoSuchEntry: the entry `last` is not here, or there are two of that number.
+        VaultBehindMark and the like: as `Vault.check_plan`.
     """
+    planned = _planned(vault, name, last)
+    vault.check_plan()
+    return planned
+
+
+def _planned(vault: Vault, name: str, last: int | None) -> Revoked:
     with vault.store.reading():
         node = node_of(vault, name)
         _check(vault, node, last)

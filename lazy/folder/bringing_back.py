@@ -65,6 +65,7 @@ def plan_bring_back(
     """
     overlay = MemoryObjects(fallback=vault.store, trees_only=not keeps_edits)  # an edit counts as committed then
     dirty, tree, edited = _found_at(vault, found, path, watch, overlay, keeps_edits=keeps_edits, is_dry=True)
+    vault.check_plan()
     commits = keeps_edits and _is_to_commit(dirty, tree, edited)
     saved = {item.path for item in edited} if commits else set()
     if commits:

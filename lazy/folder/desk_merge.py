@@ -73,6 +73,7 @@ def merge_desk(
 
 def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
     """Say what a merge would do, from a merge in memory."""
+    vault.check_plan()
     base = checkout_of(vault, desk)
     overlay = MemoryObjects(fallback=vault.store)
     # What does not fit the two histories is refused before the folder is looked at, as the merge does.

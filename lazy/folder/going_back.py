@@ -42,9 +42,11 @@ def plan_check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) 
     """
     desk = known_desk(vault, found.desk)
     if desk != MAIN and not os.path.lexists(folder_of(vault, desk)):
+        vault.check_plan()
         return Foreseen(None, tuple(("added", path) for path, at in walk(vault.store, found.tree) if not at.is_dir))
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     base, dirty, after = _found(vault, desk, found.tree, watch, overlay, is_dry=True)
+    vault.check_plan()
     planned = planned_moves if _is_put_back(vault, found.tree, base, dirty) else planned_follow
     moves = planned(vault, desk, dirty.tree, after, overlay, watch)
     return foreseen(overlay, dirty.tree, after, moves)._replace(stays=after != found.tree)

@@ -79,6 +79,14 @@ def undo(
     """
     if (finished := _finished(vault, dry_run, watch)) is not None:
         return finished
+    done = _undo(vault, dry_run, watch, noted)
+    if dry_run:
+        vault.check_plan()
+    return done
+
+
+def _undo(vault: Vault, dry_run: bool, watch: Watch, noted: Noted) -> Undone:
+    """Do what `undo` does where no undo was cut off."""
     act = last_act(vault)
     if act is None:
         raise NothingToUndo("Nothing was done here yet that could be taken back.")

@@ -120,6 +120,7 @@ def _foreseen(
 
 def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
     """Say what an update would do, from a merge in memory."""
+    vault.check_plan()
     coming = coming_in(vault, desk, peer, version)
     base = coming.base
     new = coming.new if peer or version else _asked_now(vault, desk, coming, watch)

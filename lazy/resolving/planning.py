@@ -48,6 +48,7 @@ def plan_prefer(vault: Vault, name: str, side: str, *, watch: Watch = Watch()) -
     Raises:
         As `resolve_prefer`.
     """
+    vault.check_plan()
     conflict = to_decide(vault, name)
     if conflict.kind is ConflictKind.HEAD:
         return _merged(vault, conflict, Choices(), preferred(vault, conflict, side), watch)
@@ -68,6 +69,7 @@ def plan_merged(
     Raises:
         As `resolve_merged`.
     """
+    vault.check_plan()
     conflict = to_decide(vault, name)
     check_free(vault, conflict.desk, version)
     return _merged(vault, conflict, choices, picks_of(vault, conflict, choices), watch)
@@ -81,6 +83,7 @@ def plan_accept(
     Raises:
         As `accept_resolution`.
     """
+    vault.check_plan()
     conflict = to_decide(vault, name)
     decision = pick_proposal(vault, conflict, proposal)
     overlay = MemoryObjects(fallback=vault.store)

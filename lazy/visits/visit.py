@@ -16,7 +16,7 @@ from lazy.endings import Refused
 from lazy.places.published import published
 from lazy.places.registry import Place
 from lazy.problems import Problem, at_place
-from lazy.receiving.closed import hear_notices, told_of_closed
+from lazy.receiving.closed import hear_notices, told_of_closed, told_of_revoked
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Traffic, sync_command
 from lazy.visits.errand import Errand
@@ -75,11 +75,15 @@ def show(vault: Vault, place: Place, medium: MailboxMedium, plan: VisitPlan) -> 
 
     Raises:
         PlaceError: the medium is gone.
+        VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: as `carry_out`, of a plan that only sends.
     """
     result = PlaceResult(place.name, place.kind)
     result.vector_before = result.vector_after = vector_of(vault)
+    if plan.readings is None:
+        vault.check_plan()  # a visit that reads too goes on, and says so at its end
     found = amount(vault, medium, plan)
     result.problems += gathered(vault, plan.nodes, found.problems)
+    result.problems += told_of_revoked(vault, result.problems)
     result.sent, result.planned = found.sent.records, Planned(found.sent.bytes)
     if plan.readings is not None:
         result.planned = Planned(found.sent.bytes, found.received, found.bytes_received)

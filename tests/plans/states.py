@@ -419,6 +419,12 @@ def restored(bob: Person) -> None:
     shutil.copytree(bob.folder.parent / "backup", bob.folder / ".vault")
 
 
+def restored_conflict(bob: Person) -> None:
+    """The backup holds a conflict that is not decided."""
+    version_conflict(bob)
+    restored(bob)
+
+
 def restored_and_met(bob: Person) -> None:
     restored(bob)
     _meet(bob)
@@ -474,7 +480,7 @@ def cut_merge_edited(bob: Person) -> None:
 
 
 def unpermitted(bob: Person) -> None:
-    bob.lace("desk", "permit", "song.txt", "--write", "bob")
+    bob.lace("desk", "permit", "song.txt", "--write", "--only", "bob")
     bob.lace("release", "--yes")
     _meet(bob)
     news(bob)
