@@ -102,3 +102,17 @@ def test_an_update_that_finishes_another_says_what_it_merged_and_left(shelf: She
     plan, done = _answers(bob, "update")
     assert (plan["written"], plan["kept"]) == (done["written"], done["kept"])
     assert "song.txt" in {*plan["written"], *plan["kept"]}  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "state", ["cut_update", "cut_update_merging", "cut_update_clashing", "left_update", "cut_merge"]
+)
+def test_a_plan_of_a_prune_counts_what_finishing_sets_free(shelf: Shelf, state: str) -> None:
+    """CLAY-79, APP-12: the prune let go of more than it had said to who agreed to it."""
+    bob = shelf.lay(made, state)
+    before = tree_of(bob.folder)
+    plan = bob.lace("prune", "--dry-run")
+    assert tree_of(bob.folder) == before
+    done = bob.lace("prune", "--yes")
+    for name in ("commits", "records", "bytes", "freed"):
+        assert plan[name] == done[name]

@@ -21,7 +21,10 @@ from vault.content.keeping import Letting, letting
 from vault.content.reached import note_reached, note_unreached, start_notes
 from vault.desk_folders import desks
 from vault.desks.absent_paths import ABSENT
+from vault.desks.tree import lookup
 from vault.errors import EnvironmentFault
+from vault.folder.checkout_journal import noted_trees
+from vault.folder.finishing import finishing
 from vault.folder.unfinished import finish_checkouts
 from vault.lock import LOCK_SECONDS
 from vault.notes.folders import LOOKED
@@ -154,7 +157,7 @@ def plan_prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Prunin
     strays = _strays(vault)
     is_read = bool(strays) and not none_reads_before(vault.store.db)
     with vault.store.reading():
-        plan, _, _ = _plan(vault, keep, watch, strays)
+        plan, _, _ = _plan(vault, keep, watch, strays, _noted_then(vault, watch))
     return _without_read(plan, strays) if is_read else plan
 
 
@@ -194,7 +197,7 @@ def _without_read(done: Pruning, left: Sequence[int]) -> Pruning:
 def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Pruning:
     with vault.writing() as w:
         store = w.store
-        done, packs, unproven = _plan(vault, keep, watch, strays)
+        done, packs, unproven = _plan(vault, keep, watch, strays, _noted(vault))
         want_copies(w, unproven)
         if not done.lets_go and not packs.packs:
             return done
@@ -230,8 +233,13 @@ def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Prun
         return done
 
 
-def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple[Pruning, Repacking, set[RecordHash]]:
-    """Return what would go, how packs are written anew then, and which contents lack a copy in a mailbox of mine."""
+def _plan(
+    vault: Vault, keep: int, watch: Watch, strays: Sequence[int], noted: set[RecordHash]
+) -> tuple[Pruning, Repacking, set[RecordHash]]:
+    """Return what would go, how packs are written anew then, and which contents lack a copy in a mailbox of mine.
+
+    Of checkouts that were cut off, what is `noted` stays.
+    """
     if keep < 1:
         raise ValueError(f"at least the newest revision keeps its content, not {keep}")
     store = vault.store
@@ -245,7 +253,7 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
     trees = {str(row[2]): RecordHash.parse(str(row[3])) for row in old}
     going = letting(vault)
     states = [(known.name, state) for known in desks(vault) for state in kept_states(store, known.name)[:-keep]]
-    is_whole = _keep(vault, set(trees) | going.commits, going.keep, keep, watch)
+    is_whole = _keep(vault, set(trees) | going.commits, going.keep, keep, noted, watch)
     note_reached(vault, "gone", set(trees.values()), watch, unneeded=True)
     unreached = note_unreached(vault, watch) if is_whole else 0
     files, unproven = _let_go(vault, going, watch)
@@ -340,7 +348,9 @@ def _note(store: Store, tai: str) -> None:
         store.run("INSERT INTO tomb VALUES (?, ?, ?, ?, 0)", record.text, size, total.hexdigest(), tai)
 
 
-def _keep(vault: Vault, old: set[str], others: set[RecordHash], keep: int, watch: Watch) -> bool:
+def _keep(
+    vault: Vault, old: set[str], others: set[RecordHash], keep: int, noted: set[RecordHash], watch: Watch
+) -> bool:
     """Note what stays; tell whether all is here of what nobody else has.
 
     What a list names that is lost is not reached by it any more, and a backup may have that list.
@@ -351,10 +361,7 @@ def _keep(vault: Vault, old: set[str], others: set[RecordHash], keep: int, watch
     for commit, tree, signer in store.rows("SELECT hash, tree, signer FROM commits"):
         if str(commit) not in old:
             (mine if signer == vault.node.text else trees).add(RecordHash.parse(str(tree)))
-    rows = store.rows(
-        "SELECT tree FROM checkout UNION SELECT before FROM unfinished UNION SELECT after FROM unfinished"
-    )
-    mine |= {RecordHash.parse(str(row[0])) for row in rows if row[0]}
+    mine |= {RecordHash.parse(str(tree)) for (tree,) in store.rows("SELECT tree FROM checkout")} | noted
     # Without it nothing would tell what the folder looks at from work of the person's.
     looked: set[RecordHash] = set()
     unnamed: set[RecordHash] = set()
@@ -368,6 +375,25 @@ def _keep(vault: Vault, old: set[str], others: set[RecordHash], keep: int, watch
     # Of a commit that was taken back only names are asked for.
     note_reached(vault, "keep", unnamed, watch, pages_only=True)
     return not missing.difference(RecordHash.parse(str(row[0])) for row in store.rows("SELECT hash FROM tomb"))
+
+
+def _noted(vault: Vault) -> set[RecordHash]:
+    """Return the trees between which checkouts were cut off, or left files as they are."""
+    rows = vault.store.rows("SELECT before, after FROM unfinished")
+    return {RecordHash.parse(str(tree)) for row in rows for tree in row if tree}
+
+
+def _noted_then(vault: Vault, watch: Watch) -> set[RecordHash]:
+    """Return what is noted of such checkouts once they are finished, as a prune does first: what files left need."""
+    found: set[RecordHash] = set()
+    for (desk,) in vault.store.rows("SELECT desk FROM unfinished"):
+        late, trees = finishing(vault, desk, watch), noted_trees(vault, desk)
+        if late is None or trees is None:
+            continue
+        before, after = trees
+        old = [lookup(vault.store, before, path) for path in late.kept] if before is not None else []
+        found |= {after, *(entry.hash for entry in old if entry is not None)} if late.kept else set()
+    return found
 
 
 def _desks(vault: Vault, watch: Watch) -> list[DeskSize]:
