@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from vault.desks.plan import Skip
 
 __all__ = [
+    "FINISHED",
     "UNFINISHED",
     "after_kept",
     "changes_of",
@@ -47,7 +48,7 @@ __all__ = [
 ]
 
 UNFINISHED = "The last update of this folder was cut off, and would be finished first."
-_FINISHED = "The last update of this folder was cut off."
+FINISHED = "The last update of this folder was cut off."
 
 
 def _held_back_text(count: int) -> str:
@@ -73,7 +74,7 @@ def files_moved_text(written: int, deleted: int, *, planned: bool = False) -> st
 
 def opening_lines(done: Updated, act: str) -> list[str]:
     """Return what went before an update or a merge, or would: one that was cut off, and a commit of what was dirty."""
-    lines = [UNFINISHED] if done.is_unfinished else [_FINISHED] if done.is_finished else []
+    lines = [UNFINISHED] if done.is_unfinished else [FINISHED] if done.is_finished else []
     if done.saves:
         return [*lines, f"Your changes would be committed first, as 'before {act}'."]
     return [*lines, f"Your changes were committed first, as 'before {act}'."] if done.saved is not None else lines

@@ -11,7 +11,16 @@ from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
 from lace_tui.cli.folder import CASE_HELP, desk_option, note_inside, own_path, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
-from lace_tui.cli.written import kept_lines, moved_lines, moved_text, pushed_out_lines, skipped_data, skipped_lines
+from lace_tui.cli.written import (
+    FINISHED,
+    UNFINISHED,
+    kept_lines,
+    moved_lines,
+    moved_text,
+    pushed_out_lines,
+    skipped_data,
+    skipped_lines,
+)
 from lazy.address import ResolvedCommit, awaited, resolve
 from lazy.folder.bringing_back import bring_back, plan_bring_back
 from lazy.folder.checkout_files import CheckedOut
@@ -91,6 +100,7 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     out = [skip for skip in result.skipped if not skip.blocking]
     more = (*pushed_out_lines(done.pushed_out), *skipped_lines(out), *kept_lines(vault, desk, late))
     kept += "".join(f"\n{line}" for line in more)
+    before = f"{FINISHED}\n" if done.is_finished else ""
     return Answer(
         {
             "planned": False,
@@ -104,10 +114,12 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
             "saved": done.saved,
             "revision": done.revision,
             "pushed_out": done.pushed_out or None,
+            "unfinished": False,
+            "finished": done.is_finished,
         },
-        f"{inert(shown)} is as in {inert(found.what)} now: {plural(files_in(written), 'file')} changed.{kept}"
+        f"{before}{inert(shown)} is as in {inert(found.what)} now: {plural(files_in(written), 'file')} changed.{kept}"
         if written or result.skipped
-        else f"{inert(shown)} is as in {inert(found.what)} already.",
+        else f"{before}{inert(shown)} is as in {inert(found.what)} already.",
         EXIT_PERSON if late else EXIT_DONE,
     )
 
@@ -151,7 +163,8 @@ def _planned_checkout(context: Context, vault: Vault, found: ResolvedCommit, pat
     written = [name for kind, name in plan.moved if kind != "deleted"]
     deleted = [name for kind, name in plan.moved if kind == "deleted"]
     count = moved_text(written, deleted, planned=True)
-    lines = [f"{inert(path or 'The folder')} would be as in {inert(found.what)}: {count}."]
+    lines = [UNFINISHED] if plan.is_unfinished else []
+    lines += [f"{inert(path or 'The folder')} would be as in {inert(found.what)}: {count}."]
     lines += moved_lines(written, deleted)
     lines += [_STAYS] if plan.stays else []
     lines += ["What was edited there would be committed first, as 'before checkout'."] if plan.saves else []
@@ -168,6 +181,8 @@ def _planned_checkout(context: Context, vault: Vault, found: ResolvedCommit, pat
         "saved": None,
         "revision": None,
         "pushed_out": None,
+        "unfinished": plan.is_unfinished,
+        "finished": False,
     }
     return Answer(data, "\n".join([*lines, *skipped_lines(plan.left_out)]))
 

@@ -96,6 +96,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         "from": that.what,
         "strategy": strategy,
         **update_data(done),
+        "finished": done.is_finished,
         "next": following or None,
     }
     lines = _lines(done, that.what, late, planned=args.dry_run)

@@ -18,6 +18,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.tree import lookup
 from vault.folder.checked_out import contained
 from vault.folder.divergence import check_apart, refuse_apart
+from vault.folder.finishing import is_cut
 from vault.folder.meanwhile import keep_command, path_as_typed
 from vault.folder.parts import note_part
 from vault.folder.unnamed import refuse_unnamed
@@ -45,14 +46,16 @@ def bring_back(
         OwnWorkApart, SavedMeanwhile, RulesUnclear, FolderGone: with `keeps_edits`, as `vault.folder.work.commit`.
     """
     desk = known_desk(vault, found.desk)
+    is_finished = is_cut(vault, desk, watch)
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     dirty, tree, edited = _found_at(vault, found, path, watch, overlay, keeps_edits=keeps_edits)
     if keeps_edits and _is_to_commit(dirty, tree, edited):
-        return _bring_over(vault, found, path, edited, watch)
+        return _bring_over(vault, found, path, edited, watch)._replace(is_finished=is_finished)
     base = checkout_of(vault, desk)
     over = base.commit if base is not None else None
     result, pushed_out = write_state(vault, found, dirty.tree, tree, overlay, path, watch, over)
-    return CheckedOut(desk, result, pushed_out=f"{desk}@{pushed_out}" if pushed_out else "")
+    gone = f"{desk}@{pushed_out}" if pushed_out else ""
+    return CheckedOut(desk, result, pushed_out=gone, is_finished=is_finished)
 
 
 def plan_bring_back(
@@ -73,7 +76,8 @@ def plan_bring_back(
         moves = planned_follow(vault, dirty.desk, dirty.tree, tree, overlay, watch, saved, named=saved)
     else:
         moves = planned_moves(vault, dirty.desk, dirty.tree, tree, overlay, watch)
-    return foreseen(overlay, dirty.tree, tree, moves)._replace(saves=bool(saved), commits=commits)
+    plan = foreseen(overlay, dirty.tree, tree, moves)._replace(saves=bool(saved), commits=commits)
+    return plan._replace(is_unfinished=is_cut(vault, dirty.desk, watch))
 
 
 def _found_at(

@@ -44,6 +44,7 @@ class CheckedOut(NamedTuple):
         revision: the number of the one that has what was brought over it; None where that is not committed.
         stays: whether new files stay there beside what came back, uncommitted.
         pushed_out: the address of the state that is kept no more for what the path held; empty where none is.
+        is_finished: whether an update that was cut off was finished first.
     """
 
     desk: str
@@ -52,6 +53,7 @@ class CheckedOut(NamedTuple):
     revision: int | None = None
     stays: bool = False
     pushed_out: str = ""
+    is_finished: bool = False
 
 
 class Foreseen(NamedTuple):
@@ -64,6 +66,7 @@ class Foreseen(NamedTuple):
         saves: whether what was edited there would be committed first.
         commits: whether what comes over it would be committed too.
         stays: as of `CheckedOut`.
+        is_unfinished: whether an update was cut off, which is finished first.
     """
 
     before: RecordHash | None
@@ -72,6 +75,7 @@ class Foreseen(NamedTuple):
     saves: bool = False
     commits: bool = False
     stays: bool = False
+    is_unfinished: bool = False
 
 
 def foreseen(source: Source, before: RecordHash, after: RecordHash, moves: Moves) -> Foreseen:

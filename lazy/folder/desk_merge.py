@@ -15,7 +15,7 @@ from lazy.folder.merge_analysis import Analysis
 from lazy.folder.moving import Moves, planned_follow
 from lazy.folder.saving import save_first, unsaved
 from lazy.folder.strategy_analysis import analyze_by, analyze_folder_by
-from lazy.folder.update import stood_on, with_unfinished
+from lazy.folder.update import stood_on, with_finished, with_unfinished
 from lazy.folder.updated import Updated
 from lazy.folder.written import as_written, follow
 from vault.desks.memory import MemoryObjects
@@ -63,12 +63,13 @@ def merge_desk(
         FolderInTheWay: a file of mine would have been overwritten.
         UncommittedChanges: the folder is only looking at another state.
     """
+    late = finishing(vault, desk, watch)
     if dry_run:
-        return with_unfinished(_plan(vault, desk, that, strategy, watch), finishing(vault, desk, watch))
+        return with_unfinished(_plan(vault, desk, that, strategy, watch), late)
     finish_checkouts(vault, watch, desk)
     before = absent_now(vault)
     done = _merge(vault, desk, that, strategy, watch)
-    return replace(done, moves=as_written(vault, desk, done.moves, before))
+    return with_finished(replace(done, moves=as_written(vault, desk, done.moves, before)), late)
 
 
 def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:

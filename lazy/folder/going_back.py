@@ -24,6 +24,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.pages import NamesClash
 from vault.desks.tree import walk
 from vault.files import NotWritable, make_directory
+from vault.folder.finishing import is_cut
 from vault.folder.held_rules import begin_look, end_look
 from vault.folder.meanwhile import keep_command
 from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of
@@ -49,7 +50,8 @@ def plan_check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) 
     vault.check_plan()
     planned = planned_moves if _is_put_back(vault, found.tree, base, dirty) else planned_follow
     moves = planned(vault, desk, dirty.tree, after, overlay, watch)
-    return foreseen(overlay, dirty.tree, after, moves)._replace(stays=after != found.tree)
+    plan = foreseen(overlay, dirty.tree, after, moves)
+    return plan._replace(stays=after != found.tree, is_unfinished=is_cut(vault, desk, watch))
 
 
 def _is_put_back(vault: Vault, tree: RecordHash, base: Checkout, dirty: Changes) -> bool:
@@ -115,11 +117,12 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
     desk = known_desk(vault, found.desk)
     if desk != MAIN and checkout_of(vault, desk) is not None and not os.path.lexists(folder_of(vault, desk)):
         _make(folder_of(vault, desk))
+    is_finished = is_cut(vault, desk, watch)
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     base, dirty, after = _found(vault, desk, found.tree, watch, overlay)
     if _is_put_back(vault, found.tree, base, dirty):
         result, _ = write_state(vault, found, dirty.tree, after, overlay, "", watch)
-        return CheckedOut(desk, result, stays=after != found.tree)
+        return CheckedOut(desk, result, stays=after != found.tree, is_finished=is_finished)
     before = dirty.tree if dirty.items and dirty.tree != found.tree else base.tree
     with vault.writing() as w:
         if found.tree != base.tree:
@@ -131,7 +134,7 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
             told = {"desk": desk, "over": base.commit.text, **({FOUND: before.text} if before != base.tree else {})}
             told |= brought_by(vault, found)
             w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
-    return CheckedOut(desk, as_planned(vault, desk, result))
+    return CheckedOut(desk, as_planned(vault, desk, result), is_finished=is_finished)
 
 
 def _commit_command(vault: Vault, desk: str) -> str:

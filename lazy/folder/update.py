@@ -44,7 +44,7 @@ from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
 
-__all__ = ["stood_on", "update", "with_unfinished"]
+__all__ = ["stood_on", "update", "with_finished", "with_unfinished"]
 
 
 def update(
@@ -70,16 +70,13 @@ def update(
         SavedMeanwhile: files that were saved during an earlier update wait for a person; nothing was changed.
     """
     late = finishing(vault, desk, watch)
-    is_cut = late is not None and late.is_cut
     if dry_run:
         done = with_unfinished(_plan(vault, desk, peer, version, watch), late)
     else:
         finish_checkouts(vault, watch, desk)
         before = absent_now(vault)
         done = _update(vault, desk, peer, version, watch)
-        done = replace(done, moves=as_written(vault, desk, done.moves, before), is_finished=is_cut)
-    if late is not None:
-        done = replace(done, moves=_after(late, done.moves))
+        done = with_finished(replace(done, moves=as_written(vault, desk, done.moves, before)), late)
     waiting = waiting_releases(vault)
     lacking = waiting_in(vault, waiting, desk)
     parts = parts_here(vault, desk) if lacking else ()
@@ -266,4 +263,9 @@ def with_unfinished(plan: Updated, late: Finishing | None) -> Updated:
     if late is None:
         return plan
     kept = () if plan.relation in {Relation.BEHIND, Relation.MERGEABLE} else late.kept
-    return replace(plan, is_unfinished=late.is_cut, moves=plan.moves._replace(kept=kept))
+    return replace(plan, is_unfinished=late.is_cut, moves=_after(late, plan.moves._replace(kept=kept)))
+
+
+def with_finished(done: Updated, late: Finishing | None) -> Updated:
+    """Return what was done, with what was finished before it."""
+    return done if late is None else replace(done, is_finished=late.is_cut, moves=_after(late, done.moves))

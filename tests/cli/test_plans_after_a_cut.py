@@ -116,3 +116,31 @@ def test_a_plan_of_a_prune_counts_what_finishing_sets_free(shelf: Shelf, state: 
     done = bob.lace("prune", "--yes")
     for name in ("commits", "records", "bytes", "freed"):
         assert plan[name] == done[name]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("checkout", "main@2"),
+        ("checkout", "main@1", "deep"),
+        ("checkout", "main@1", "deep", "--keep-edits"),
+        ("merge", "main", "--from", "alice/main", "--strategy", "mate"),
+        ("merge", "main", "--from", "main@1", "--strategy", "only-that"),
+    ],
+)
+def test_what_is_finished_first_is_said_before_and_after(shelf: Shelf, words: tuple[str, ...]) -> None:
+    """APP-12, APP-13: files were written of which neither the plan nor the answer said a word."""
+    bob = shelf.lay(made, "cut_update")
+    assert bob.text(*words, "--dry-run").startswith("The last update of this folder was cut off, and would be finished")
+    plan, done = bob.lace(*words, "--dry-run"), bob.lace(*words)
+    assert (plan["unfinished"], plan["finished"]) == (True, False)
+    assert (done["unfinished"], done["finished"]) == (False, True)
+    assert (plan["written"], plan["deleted"]) == (done["written"], done["deleted"])
+
+
+def test_a_merge_names_what_it_finished(shelf: Shelf) -> None:
+    """APP-13, CLAY-76."""
+    bob = shelf.lay(made, "cut_update")
+    told = bob.text("merge", "main", "--from", "alice/main", "--strategy", "mate")
+    assert told.startswith("The last update of this folder was cut off.\nNothing to do: your line has alice/main")
+    assert told.endswith("  new.txt\n  song.txt\n")
