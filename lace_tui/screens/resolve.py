@@ -292,7 +292,7 @@ class Resolve(Editing):
             lines.append(mark(f"  {merging(len(opened.others))}", QUIET))
         if opened.own:
             own = few([inert(path) for path in opened.own], _NAMED)
-            lines.append(mark(f"! Your friends get what was yours alone, too: {own}", BAD))
+            lines.append(mark(f"! Your friends get what only your folder has so, too: {own}", BAD))
         lines += [mark("Every side stays readable in history.", QUIET), mark(""), mark(self.command(), QUIET)]
         agreed = partial(
             self._agreed, opened, dict(self.walk.picks), version

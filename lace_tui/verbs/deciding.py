@@ -122,7 +122,7 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
     as_is = _unedited(context, vault, args, choices)
     if not _agrees(context, args, as_is):
         return Answer({"resolution": None, "unedited": _unedited_data(as_is)}, f"Nothing was decided. {_way(args)}")
-    own = _own(context, vault, args)
+    own = _own(context, vault, args, choices, as_is)
     read: dict[str, str] = {}
     choices = replace(choices, edited=_recorded(choices.edited, read))
     with context.watching() as watch:
@@ -131,12 +131,15 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
     return _resolved(vault, done, as_is, own)
 
 
-def _own(context: Context, vault: Vault, args: argparse.Namespace) -> tuple[str, ...]:
-    """Return what a merge would release of the folder that nobody released, beside what clashes."""
+def _own(
+    context: Context, vault: Vault, args: argparse.Namespace, choices: Choices, as_is: Sequence[Unedited]
+) -> tuple[str, ...]:
+    """Return what a merge would release of the folder that nobody released, beside what is chosen or named already."""
     if args.merged is None:
         return ()
+    named = {*choices.takes, *choices.regions, *(one.path for one in as_is)}
     with context.watching() as watch:
-        return own_in(vault, args.conflict, watch)
+        return tuple(path for path in own_in(vault, args.conflict, watch) if path not in named)
 
 
 def _own_lines(own: Sequence[str], *, is_planned: bool = False) -> list[str]:
@@ -187,7 +190,8 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
         plan = _plan(vault, args, choices, watch)
     conflict, moves, clashes = plan
     written, gone = moves.written, moves.deleted
-    as_is, own = _unedited(context, vault, args, choices), _own(context, vault, args)
+    as_is = _unedited(context, vault, args, choices)
+    own = _own(context, vault, args, choices, as_is)
     data = {
         "planned": True,
         "conflict": conflict.id,

@@ -133,6 +133,7 @@ def steps(
     *,
     tree: RecordHash | None = None,
     also: Sequence[RecordHash] = (),
+    is_first: bool = False,
 ) -> Iterator[MergeStep]:
     """Merge heads as `fold` does, but go on where one clashes with those before it.
 
@@ -143,13 +144,15 @@ def steps(
         order: as `in_order` gives them.
         tree: stands for the first one's tree.
         also: further commits that the first one contains.
+        is_first: whether the tree is of a folder before its first commit, with which every head is merged.
 
     Raises:
         LetGo, MissingObject, TreeError: as `fold`.
     """
-    before, done = tree or commit_info(vault.store, order[0]).tree, [*also, order[0]]
-    for head in order[1:]:
-        outcome = fold(source, sink, vault, [done[-1], head], ours=done[-1], tree=before, also=done).outcome
+    before, done = tree or commit_info(vault.store, order[0]).tree, [] if is_first else [*also, order[0]]
+    for head in order if is_first else order[1:]:
+        mine = done[-1] if done else None
+        outcome = fold(source, sink, vault, [*done[-1:], head], ours=mine, tree=before, also=done).outcome
         after = outcome.root or resolve_with(outcome, {clash.path: "ours" for clash in outcome.conflicts})
         yield MergeStep(head, _label(vault, head), before, outcome, after)
         before = after

@@ -22,6 +22,8 @@ def own_work(
 ) -> tuple[str, ...]:
     """Return the paths that a merge would give friends of what my folder holds, beside those that clash.
 
+    Of a folder before its first commit a file may be among them that sides have otherwise: `unedited` tells of it.
+
     Args:
         vault: whose folder.
         conflict: that is decided.

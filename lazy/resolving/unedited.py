@@ -147,24 +147,24 @@ def _own(
 ) -> dict[str, tuple[PathConflict, tuple[str, ...]]]:
     """Return by path how what I made beside the sides clashes with some of them, and the words of those.
 
-    Nothing asked of them: the sides may agree there, and of what is not committed nobody was told that it clashes. What
-    was edited of a path that clashes as it is committed is a decision.
+    Nothing asked of them: the sides may agree there, and of what is not committed nobody was told that it clashes, such
+    as of a folder that somebody joined with. What was edited of a path that clashes as it is committed is a decision.
     """
     base = checkout_of(vault, conflict.desk)
-    together = newest(vault.store, [*heads, base.commit]) if base is not None else []
-    if base is None or (base.commit not in together and folder == base.tree):
+    together = newest(vault.store, [*heads, *([base.commit] if base is not None else [])])
+    if base is not None and base.commit not in together and folder == base.tree:
         return {}
-    others = [head for head in together if head != base.commit]
-    order = [base.commit, *in_order(vault, others, base.commit)[0]]
+    mine, also = ([base.commit], base.also) if base is not None else ([], ())
+    order = [*mine, *in_order(vault, [head for head in together if head not in mine], mine[0] if mine else None)[0]]
     theirs = {side.word: commit_info(vault.store, side.commit).tree for side in conflict.sides if not side.is_local}
-    before = () if folder == base.tree else steps(overlay, overlay, vault, order, also=base.also)
+    before = () if base is None or folder == base.tree else steps(overlay, overlay, vault, order, also=also)
     known = {name for step in before for clash in step.outcome.conflicts for name in (clash.path, clash.old) if name}
     found: dict[str, tuple[PathConflict, tuple[str, ...]]] = {}
-    for step in steps(overlay, overlay, vault, order, tree=folder, also=base.also):
+    for step in steps(overlay, overlay, vault, order, tree=folder, also=also, is_first=base is None):
         for clash in step.outcome.conflicts:
             here = clash.entry_in(overlay, folder)
             is_told = not known.isdisjoint({clash.path, clash.old})
-            is_decided = is_told and clash.entry_in(overlay, base.tree) != here
+            is_decided = base is not None and is_told and clash.entry_in(overlay, base.tree) != here
             if clash.ours == here and not is_decided:
                 words = (word for word, tree in theirs.items() if clash.entry_in(overlay, tree) == clash.theirs)
                 found.setdefault(clash.path, (clash, tuple(words) or tuple(theirs)))

@@ -117,4 +117,4 @@ async def test_the_page_of_a_result_names_what_was_mine_alone(story: Story) -> N
     async with app.run_test(size=(100, 30)) as pilot:
         await opened(pilot)
         await press(pilot, "L", "w")
-        assert "! Your friends get what was yours alone, too: diary.md" in page_of(app)
+        assert "! Your friends get what only your folder has so, too: diary.md" in page_of(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,31 @@ def test_a_bystander_is_told_of_own_work_that_clashes_with_what_both_sides_have(
     done = cara.lace("resolve", "1.5.0", "--merged", "1.6.0", "--path", "x.txt", "--take", "bob")
     assert done["unedited"] == []
     assert (text_of(cara, "a.txt"), text_of(cara, "x.txt")) == ("cara of both\n", "both have this\n")
+
+
+def test_a_newcomer_is_told_of_files_that_both_sides_have_otherwise(
+    trio: tuple[Person, Person, Person], people: Callable[[str], Person]
+) -> None:
+    """LAZ-39, LAZ-42: who joined with an old copy of a file took it back for everybody, and it was called theirs."""
+    alice, bob, _ = trio
+    alice.write("x.txt", "both have this\n")
+    _merge_each_other(alice, bob)
+    meet(alice, bob)
+    dave = people("dave")
+    dave.write("x.txt", "an old copy\n")
+    dave.write("diary.md", "mine\n")
+    line = alice.lace("invite", "dave")["invite"]
+    alice.run("sync", "stick")
+    dave.lace("accept", line)
+    meet(dave, alice, dave)
+    words = ("resolve", "1.5.0", "--merged", "1.6.0", "--path", "a.txt", "--take", "bob")
+    planned = dave.lace(*words, "--dry-run")
+    assert [(one["path"], sorted(one["without"])) for one in planned["unedited"]] == [("x.txt", ["alice", "bob"])]
+    assert planned["own"] == ["diary.md"]
+    assert "! It would release what was yours alone, too: diary.md\n" in dave.text(*words, "--dry-run")
+    done = dave.lace(*words, "--path", "x.txt", "--take", "bob")
+    assert (done["unedited"], done["own"]) == ([], ["diary.md"])
+    assert text_of(dave, "x.txt") == "both have this\n"
 
 
 @pytest.mark.parametrize("attempt", range(3))
