@@ -32,7 +32,7 @@ from vault.names import Version
 from vault.notes.own import RELEASE_UNANSWERED
 from vault.plural import plural
 from vault.records import RecordHash
-from vault.revisions.history import Relation, commit_info, is_first, last_shared, line_head, revision_of, unreleased
+from vault.revisions.history import Relation, commit_info, is_first, last_shared, line_head, unreleased
 from vault.since_release import SinceRelease, since_release
 from vault.vault import Vault
 
@@ -299,23 +299,29 @@ def look_lines(vault: Vault, found: Changes) -> list[str]:
     """
     from lazy.folder.other_state import other_state  # noqa: PLC0415 - each verb loads what it needs
 
-    what = other_state(vault, found)
-    if not what:
+    state = other_state(vault, found)
+    if state is None:
         return []
-    back = [f"To go to the newest first: {inert(as_typed('checkout', found.desk))}"] if found.items else []
-    return [f"! Your folder looks at {inert(what)}: {_GOES}.", *back]
+    looks = "looks" if state.newest is None or not found.items else "looked"
+    told = f"! Your folder {looks} at {inert(state.address)}: {_GOES}."
+    if state.newest is not None:
+        return [told, _newest_back(found.desk, state.newest)]
+    return [told, f"To go to the newest first: {inert(as_typed('checkout', found.desk))}"]
 
 
 def looked_text(vault: Vault, made: Released) -> str:
     """Return what to say after a release of such a folder; empty where it was none."""
     from lazy.folder.other_state import committed_state  # noqa: PLC0415 - each verb loads what it needs
 
-    what = committed_state(vault, made.desk, made.commit)
-    if not what:
+    state = committed_state(vault, made.desk, made.commit)
+    if state is None or state.newest is None:
         return ""
-    head = revision_of(vault.store, vault.node.text, made.desk, made.commit)
-    before = inert(as_typed("checkout", f"{made.desk}@{head.number - 1}")) if head is not None else ""
-    return f"! Your folder looked at {inert(what)}: {_GOES}. To have what was the newest back: {before}"
+    back = _newest_back(made.desk, state.newest)
+    return f"! Your folder looked at {inert(state.address)}: {_GOES}. {back}"
+
+
+def _newest_back(desk: str, number: int) -> str:
+    return f"To have what was the newest back: {inert(as_typed('checkout', f'{desk}@{number}'))}"
 
 
 def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None:

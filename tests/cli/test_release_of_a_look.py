@@ -48,6 +48,20 @@ def test_one_that_was_committed_before_is_told_too(alice: Person) -> None:
     assert "look" not in alice.text("release", "--dry-run") + alice.text("release", "1.1.0")
 
 
+def test_one_that_was_gone_on_from_is_told_until_it_is_released(alice: Person) -> None:
+    """CLAY-24, LAZ-45: one commit after that of the look nothing said any more that all since it is left out."""
+    _look(alice)
+    alice.lace("commit", "-m", "as it was")
+    alice.write("new.txt", "mine\n")
+    back = "To have what was the newest back: lace checkout main@2"
+    assert alice.text("release", "--dry-run").splitlines()[1:] == [_LOOKED, back]
+    alice.lace("commit", "-m", "more")
+    assert alice.text("release", "--dry-run").splitlines()[1:] == [_LOOKS, back]
+    assert f"{_LOOKED} {back}" in alice.text("release", "1.0.0").splitlines()
+    alice.write("new.txt", "again\n")
+    assert "look" not in alice.text("release", "--dry-run")
+
+
 def test_the_app_says_it_too(alice: Person) -> None:
     """CLAY-24, LAZ-45: in the question, and on the card."""
     _look(alice)
