@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lazy.places.media import mailboxes_of_mine, open_medium
 from lazy.places.published import distrust, published
-from lazy.places.registry import Place, is_encrypted, known_faults, places
+from lazy.places.registry import Place, clear_fault, is_encrypted, known_faults, places
 from lazy.places.sealing import VaultKeys
 from lazy.places.turns import turn
 from lazy.results import sync_command
@@ -89,11 +89,19 @@ def found_rotten(vault: Vault, watch: Watch) -> Iterator[tuple[Place, MailboxMed
 
 
 def not_looked_at(vault: Vault) -> Iterator[BadThing]:
-    """Yield the places where something of mine lies that no check looked at: git hosts, and what is not in reach."""
+    """Yield the places where something of mine lies that no check looked at: git hosts, and what is not in reach.
+
+    Of a host at which no visit finds the place any more it is said what the last one met, and what the way out is.
+    """
+    faults = known_faults(vault)
     for place in places(vault):
         if published(vault, place.place_id, place.name) is None:
             continue
-        if place.kind == AddressKind.GIT:
+        fault = faults.get(place.name)
+        if place.kind == AddressKind.GIT and fault is not None and fault.code == WrongDrop.code:
+            message = f"{place.name} was not looked at: {fault.message} {fault.hint}"
+            yield BadThing("place", place.name, "not-looked-at", message)
+        elif place.kind == AddressKind.GIT:
             message = (
                 f"{place.name} is a git place, which this does not look at: {sync_command(place.name)} finds what is"
             )
@@ -220,6 +228,8 @@ def heal_git_ids(vault: Vault) -> list[BadThing]:
         ):
             keys = VaultKeys(vault, place.place_id, is_on=is_encrypted(vault, place))
             if inner.renew(place.place_id, partial(_is_proven, vault, inner, keys)):
+                with vault.writing(receiving=True) as w:
+                    clear_fault(w, place.name)
                 message = f"The branch lace/place at {place.name} was gone; my mailbox there proves which place it is."
                 healed.append(BadThing("place", f"{place.name}/lace/place", "marker-damaged", message))
     return healed

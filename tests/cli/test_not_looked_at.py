@@ -39,5 +39,10 @@ def test_the_branch_that_says_which_place_a_host_is_is_written_anew(alice: Perso
     alice.lace("sync", "host")
     git(bare, "update-ref", "-d", "refs/heads/lace/place")
     assert "lace fsck --repair" in alice.lace("sync", "host", expect=21)["error"]["hint"]
-    assert "host/lace/place" in {one["name"] for one in alice.lace("fsck", "--repair")["repaired"]}
+    (note,) = alice.lace("fsck")["notes"]
+    assert "holds no place" in note["message"]  # it was said that a sync finds what is lost there
+    assert "lace fsck --repair" in note["message"]
+    done = alice.lace("fsck", "--repair")
+    assert "host/lace/place" in {one["name"] for one in done["repaired"]}
+    assert ["lace sync host" in note["message"] for note in done["notes"]] == [True]
     assert alice.lace("sync", "host")["problems"] == []
