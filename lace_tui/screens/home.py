@@ -81,6 +81,7 @@ class Home(PlaceScreen):
         self._new_place = ""  # which `s` is to sync
         self._told = Content("")  # by the card
         self._ended = ""  # when the work ended whose card is shown
+        self._is_awaited = False  # whether the card stays in sight: since work began, until somebody goes elsewhere
 
     def body(self) -> ComposeResult:
         """Lay out panels and card."""
@@ -98,9 +99,11 @@ class Home(PlaceScreen):
         """Begin with the list of places, where the first key is of use (the frame is shown as well)."""
         self.query_one("#card").border_title = "Reading ..."
         self.query_one("#meet").focus()
+        self.watch(self.query_one("#scroll"), "virtual_size", self._keep_card, init=False)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Remember which panel the keys went to."""
+        self._is_awaited = self._is_awaited and self.lace.job is not None
         if isinstance(event.widget, Panel):
             self._panel = event.widget.id or self._panel
 
@@ -173,10 +176,16 @@ class Home(PlaceScreen):
         if frame.region.overlaps(self.query_one("#scroll").region):
             frame.scroll_visible(animate=False)
 
+    def _keep_card(self) -> None:
+        """Keep in sight what came of one's own work where a list above it got longer, and with it what is next."""
+        if self._is_awaited and (self.lace.job is not None or self.lace.card is not None):
+            self.query_one("#scroll").scroll_end(animate=False)
+
     def show_working(self, is_working: bool) -> None:
         """Tell whether something runs, so that the footer names the keys that matter."""
         self.show_footer()
         if is_working:  # in one column it may lie below what is in sight
+            self._is_awaited = True
             self.query_one("#card").scroll_visible(animate=False)
 
     def words(self) -> dict[str, str]:
@@ -213,6 +222,7 @@ class Home(PlaceScreen):
         panel, row = event.option_list, event.option_id or ""
         if panel is self.focused and row != self._row:  # a list that is read anew highlights its row again
             self._row = row
+            self._is_awaited = False
             panel.scroll_visible(animate=False)
 
     # Rows

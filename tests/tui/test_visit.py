@@ -345,6 +345,25 @@ async def test_the_mouse_alone_is_enough(app: LaceApp, story: Story) -> None:
     assert "Leek" in (story.folder("alice") / "menu.md").read_text()
 
 
+async def test_what_came_of_work_stays_in_sight_below_lists_that_it_makes_longer(app: LaceApp, story: Story) -> None:
+    """APP-4: at 60 columns what an update or an undo came to, and what is next, was pushed down by what came of it."""
+    bob_decides(story)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settle(pilot)
+        await press(pilot, "s", "u", "y")
+        card, room = app.screen.query_one("#card"), app.screen.query_one("#scroll")
+        assert "Update: done" in str(card.border_title)
+        assert room.region.contains_region(card.region)
+        await press(pilot, "U", "y")
+        assert "Undo: done" in str(card.border_title)
+        assert "main" in text_of(app, "#came")
+        assert room.region.contains_region(card.region)
+        await press(pilot, "j")  # somebody goes on: nothing moves under their hands any more
+        app.refresh_places()
+        await settle(pilot)
+        assert app.screen.query_one("#meet").region.y >= room.region.y
+
+
 async def test_what_a_place_lacks_is_counted_as_on_the_command_line(story: Story) -> None:
     """APP-1, LAZ-46: the row told records or releases by one word, so that a release made it fall, and the plan 0."""
 
