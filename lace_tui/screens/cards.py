@@ -41,6 +41,7 @@ __all__ = [
 KEY_LOCKED = "key-locked"  # the code of a key whose passphrase is absent or wrong
 _KEY_HINT = "Do it again, and type the passphrase of your key."
 _LONG = 2  # seconds of work after which it is told how long it lasts, unless it is known how long it will
+_KEYS = {"lace update": "u", "lace conflicts": "2", "lace resolve": "2", "lace sync": "s"}  # that do the same here
 _LISTED = 3  # releases, problems or exchanges named one by one on a card
 
 
@@ -97,7 +98,7 @@ def stored_card(view: HomeView) -> Card:
     ]
     lines += [mark(f"v {text}", NOTE) for text in _texts(summary, "releases")[:_LISTED]]
     lines += _more(len(_texts(summary, "releases")))
-    lines += [mark(f"+ {name} was admitted", GOOD) for name in _texts(summary, "admitted")[:_LISTED]]
+    lines += [mark(f"+ {name} is a member now", GOOD) for name in _texts(summary, "admitted")[:_LISTED]]
     problems = summary.get("problems")
     for problem in problems[:_LISTED] if isinstance(problems, list) else []:
         if isinstance(problem, Mapping):
@@ -170,7 +171,7 @@ def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
     ]
     lines += _more(len(result.came.releases))
     lines += [mark("+ you are a member now", GOOD)] if result.came.joined else []
-    lines += [mark(f"+ {name} was admitted", GOOD) for name in result.came.admitted]
+    lines += [mark(f"+ {name} is a member now", GOOD) for name in result.came.admitted]
     lines += [mark(f"- {one.sentence}", NOTE) for one in result.came.revoked]
     for problem in result.problems[:_LISTED]:
         lines += _problem(problem.peer, problem.message, problem.code, problem.hint)
@@ -184,7 +185,8 @@ def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
         )
     lines += [_exchange(exchange) for exchange in result.came.exchanges]
     if result.next:
-        lines.append(mark(f"next: {result.next}"))
+        key = next((key for command, key in _KEYS.items() if result.next.startswith(command)), "")
+        lines.append(mark(f"next: {result.next}{f', or here {key}' if key else ''}"))
     return lines
 
 

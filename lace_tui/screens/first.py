@@ -16,6 +16,7 @@ from lace_tui.screens.dialogs import Question
 from lace_tui.screens.marks import BAD, QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Fitted, footer
 from lazy.belonging import circle
+from lazy.places.registry import places
 from vault.beginning import found_vault
 from vault.commands import as_option
 from vault.names import check_group_name, check_person
@@ -146,6 +147,9 @@ def _accept(line: str, name: str, folder: Path, around: Surroundings) -> tuple[V
         mark(theirs),
         mark(mine),
         mark("Hear theirs by a way that you trust: if they differ, it is not your friend whom you joined.", QUIET),
+        mark(""),
+        mark(f"Next: {'s syncs, then u updates' if places(vault) else 'a adds the place where you meet'}."),
+        mark("You are a member once your friend has synced too."),
     ]
     doubts = [invitation.doubt(around.tai()), *left_out_places(vault, invitation), repository_note(folder)]
     return vault, told + [part for doubt in doubts if doubt for part in (mark(""), mark(f"! {doubt}", BAD))]

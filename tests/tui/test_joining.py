@@ -11,8 +11,9 @@ from lace_tui.app import LaceApp
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.home import Home
 from lace_tui.screenshots import Story, app_of
-from lazy.belonging.circle import invite, leave
+from lazy.belonging.circle import accept, invite, leave
 from lazy.people import peers
+from lazy.sync import sync
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.identity.words import fingerprint_words
 
@@ -84,8 +85,28 @@ async def test_who_joins_in_the_app_sees_the_words_that_show_whom(story: Story) 
         told = " ".join(page_of(app).split())
         assert f"Whoever invited you reads out these words: {theirs}" in told
         assert f"Your words: {mine}" in told
+        assert "Next: s syncs, then u updates. You are a member once your friend has synced too." in told
         await press(pilot, "escape")
         assert is_showing(app, Home)
+        await press(pilot, "s")
+        assert "next: lace conflicts, or here 2" in text_of(app, "#card-text")
+
+
+async def test_who_was_let_in_is_called_as_by_command(story: Story) -> None:
+    """APP-1, APP-5: `lace sync` says they are a member now, and the card of that sync that they were admitted."""
+    with story.open("alice") as alice:
+        line = invite(alice, "dora").encode()
+    with accept(story.folder("dora"), story.around("dora"), line)[0] as dora:
+        sync(dora, ["stick"])
+    app = app_of(story, "alice")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "s")
+        assert "+ dora is a member now" in text_of(app, "#card-text")
+        app.card = None  # as after a new start
+        app.refresh_places()
+        await settle(pilot)
+        assert "+ dora is a member now" in text_of(app, "#card-text")
 
 
 async def test_an_invitation_that_seems_too_late_is_told_on_the_same_page(story: Story) -> None:
