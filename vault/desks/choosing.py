@@ -154,8 +154,7 @@ class Names:
         for entry in found:
             name = entry.name
             seen = known.get(name)
-            is_known = seen is not None and not seen.is_noticed
-            if seen is not None and is_known and (seen.kind == b"d") == entry.is_dir(follow_symlinks=False):
+            if seen is not None and not seen.is_noticed and (seen.kind == b"d") == entry.is_dir(follow_symlinks=False):
                 plain = name if name.isascii() else normalize("NFC", name)
                 old = versioned.get(plain) if versioned is not None else None
                 if versioned is None or (old is not None and old.is_dir == (seen.kind == b"d")):

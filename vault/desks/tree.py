@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, cast
 
 from blake3 import blake3
@@ -64,6 +65,7 @@ __all__ = [
 _MAX_DIRECTORY_ENTRIES = 1_000_000  # about 200 MB while one directory is in memory
 MAX_TREE_ENTRIES = 2_000_000  # of one walk: equal sub-directories are cheap to write and dear to unfold
 _SINGLE = 512  # items that are always one page
+_name_of = itemgetter(4)  # of an entry
 
 # A directory is read again and again by one command: to compare it, to sum it, to build the next one on it.
 _KEPT_ENTRIES = 16_384  # of directories read last
@@ -86,7 +88,7 @@ def build_directory(
         NamesClash: two names are equal, or equal after NFC and case folding (CLAY-27, APP-12).
         TreeTooLarge: there are too many.
     """
-    items: Sequence[Entry | PageRef] = sorted(entries, key=lambda entry: entry.name)
+    items: Sequence[Entry | PageRef] = sorted(entries, key=_name_of)
     if len(items) > _MAX_DIRECTORY_ENTRIES:
         raise TreeTooLarge(f"A directory of {len(items)} names is more than lace takes.")
     _check_twins([item.name for item in items], NamesClash)

@@ -280,16 +280,29 @@ class _Scan:
         """Return the chosen entries as they are now; of an unchanged file as it was seen, and no byte is read."""
         items: dict[str, Seen] = {}
         where = at.where
+        plain = 0  # unchanged ones that were not counted yet
         for disk, chosen in names.items():
-            self._tick(where)
             item = known.get(disk)
-            if item is None or item.kind == b"d" or (not is_same and not is_unchanged(chosen[0], item)):
-                item = self._item(at, chosen)
-            else:
-                self.files += 1
+            if item is not None and item.kind != b"d" and (is_same or is_unchanged(chosen[0], item)):
+                items[disk] = item
+                plain += 1
+                if plain == _STEP:
+                    plain = self._passed(where, plain)
+                continue
+            if plain:
+                plain = self._passed(where, plain)
+            self._tick(where)
+            item = self._item(at, chosen)
             if item is not None:
                 items[disk] = item
+        self._passed(where, plain)
         return items
+
+    def _passed(self, where: str, plain: int) -> int:
+        """Count files of a directory that are as they were seen; return how many are left to be counted: none."""
+        self.files += plain
+        self._tick(where, plain)
+        return 0
 
     def _built(
         self, base: BaseDirectory, names: dict[str, Chosen], items: dict[str, Seen], taken: list[str]
