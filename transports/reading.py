@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
 from io import BytesIO
 from itertools import compress, takewhile
 from typing import BinaryIO, NamedTuple, cast
@@ -38,6 +39,8 @@ _MAX_DEPTH = 16  # frames read for one record; a writer's chains are half as lon
 _KNOWN_BYTES = 8 << 20  # records read last that are kept, for those that rest on them
 _REACH_BYTES = MAX_DEPTH * MAX_BASES * MIB  # frames read at most for one that is wanted; a writer closes them at a MiB
 _LOOK_BYTES = MIB // 2  # a smaller read is counted as so much, for each is a look at the medium
+_HEADS = 256  # heads read last that are not taken apart again, since a visit looks at one several times
+_KEPT_HEAD_BYTES = 16 << 10  # of such a head: that of a mailbox has a kilobyte or two
 NOT_LISTED = "The mailbox does not list it."
 
 
@@ -72,18 +75,25 @@ def read_head(mailbox: Mailbox) -> SeenHead | None:
     data = place.read_head(group, node)
     if data is None:
         return None
+    read = _head_of if len(data) <= _KEPT_HEAD_BYTES else _head_of.__wrapped__
+    seen = read(data, group, node)
+    if seen.head.drop != place.place_id:
+        raise _elsewhere(node)
+    return seen
+
+
+@lru_cache(maxsize=_HEADS)
+def _head_of(data: bytes, group: str, node: Verifier) -> SeenHead:
+    """Return what the bytes of a head say, whose signature and form were verified."""
     try:
         record = parse_record(data)
         if not isinstance(record, Seal):
             raise BadSnapshot(f"The head of {node.text} is not sealed.")
         if record.signer != node:
             raise _elsewhere(node)
-        head = SnapshotHead.read(record, group)
+        return SeenHead(SnapshotHead.read(record, group), record)
     except RecordError as error:
         raise BadSnapshot(f"The head of the mailbox is damaged: {error.message}.") from error
-    if head.drop != place.place_id:
-        raise _elsewhere(node)
-    return SeenHead(head, record)
 
 
 def _elsewhere(node: Verifier) -> BadSnapshot:
