@@ -39,6 +39,8 @@ class DropDirectory:
         self.cache: FileCache | None = None
         """The small files as they lay here last, where that is remembered."""
         self._marker: Marker | None = None
+        self._rooms: dict[str, Path] = {}
+        self._mailboxes: dict[tuple[str, Verifier], Path] = {}
 
     def remember(self, home: Path, copy: str = "") -> None:
         """Keep what was read of small files below a directory of the vault, from one visit to the next.
@@ -69,9 +71,19 @@ class DropDirectory:
         if self._marker is None or not self._marker.lies_in(self.path):
             self._read_marker(self.drop_id)
 
+    def room_path(self, group: str) -> Path:
+        """Return the directory of a group's mailboxes."""
+        path = self._rooms.get(group)
+        if path is None:
+            path = self._rooms[group] = self.path / group_directory(group)
+        return path
+
     def mailbox_path(self, group: str, node: Verifier) -> Path:
         """Return the directory of a node's mailbox."""
-        return self.path / group_directory(group) / node.key.hex()
+        path = self._mailboxes.get((group, node))
+        if path is None:
+            path = self._mailboxes[group, node] = self.room_path(group) / node.key.hex()
+        return path
 
     @contextmanager
     def translated(self, what: str, *, is_write: bool = False) -> Iterator[None]:

@@ -26,7 +26,7 @@ from transports.errors import (
     UnreadableFile,
 )
 from transports.filecache import BEGINNING, END, cached_name
-from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, NODES_LIMIT, REQUEST_NAME, RUN_NAME, group_directory
+from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, NODES_LIMIT, REQUEST_NAME, RUN_NAME
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, MailboxWriter
 from transports.medium import counted_file, fault_of, is_real_directory, open_plain
 from vault.errors import EnvironmentFault, LaceError
@@ -135,7 +135,7 @@ class Drop(DropDirectory):
         """
         nodes: list[Verifier] = []
         with self.translated("The list of mailboxes"):
-            parent = self.path / group_directory(group)
+            parent = self.room_path(group)
             if not is_real_directory(parent):
                 self.check()
                 return nodes
@@ -234,16 +234,17 @@ class Drop(DropDirectory):
         return open_to & 0o044
 
     def _open(self, group: str, node: Verifier, name: str) -> BinaryIO:
-        return counted_file(self._descriptor(group, node, name), name, self.translated, self.count)
+        descriptor = self._descriptor(group, node, self.mailbox_path(group, node) / name)
+        return counted_file(descriptor, name, self.translated, self.count)
 
-    def _descriptor(self, group: str, node: Verifier, name: str) -> int:
-        directory = self.mailbox_path(group, node)
+    def _descriptor(self, group: str, node: Verifier, path: Path) -> int:
+        directory, name = self.mailbox_path(group, node), path.name
         with self.translated(f"The file {name}"):
-            for level in (directory.parent, directory):
+            for level in (self.room_path(group), directory):
                 if level.is_symlink():
                     raise UnreadableFile(f"{level} is a symbolic link, and lace does not follow it.")
             try:
-                return open_plain(directory / name)
+                return open_plain(path)
             except FileNotFoundError:
                 if is_real_directory(directory):  # then the medium is here too, and its marker need not be read
                     raise MissingFile(f"The file {name} on {self.path} is missing.") from None
@@ -252,7 +253,7 @@ class Drop(DropDirectory):
     def _read_small(self, group: str, node: Verifier, name: str, limit: int) -> bytes | None:
         path = self.mailbox_path(group, node) / name
         try:
-            descriptor = self._descriptor(group, node, name)
+            descriptor = self._descriptor(group, node, path)
         except MissingFile:
             return None
         with counted_file(descriptor, name, self.translated, self.count) as file:
