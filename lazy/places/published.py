@@ -7,6 +7,7 @@ that was removed and added again under another name is the one it was.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault.vault import Vault
@@ -31,6 +32,8 @@ __all__ = [
 ]
 
 Span = tuple[int, int]  # of the exposure log: after a number, and up to one
+
+_RESTS = 8  # texts of the table that were read last: a visit asks for its own a dozen times
 
 _COLUMNS = "number, head, epoch, at, seq, files, copied"
 # What no place of the medium left any more is that of one that is there under another name now.
@@ -149,12 +152,22 @@ def _last_number(store: Store, place_id: str) -> int:
 def _read(row: tuple[Any, ...]) -> Published:
     number, head, epoch, at, seq, files, copied = row
     try:
-        ends = [word.split("-") for word in copied.split()]
-        bundles = frozenset(_bundle(line) for line in files.splitlines())
-        rest = Rest(bundles, tuple((int(after), int(upto)) for after, upto in ends))
+        rest = _rest(files, copied)
     except ValueError:  # it rotted: then my mailbox there is read before anything is said to rest on it (APP-13)
         rest = Rest()
     return Published(number=number, head=head, epoch=epoch, at=at, seq=seq, rest=rest)
+
+
+@lru_cache(maxsize=_RESTS)
+def _rest(files: str, copied: str) -> Rest:
+    """Return what two texts of a row say.
+
+    Raises:
+        ValueError: they rotted.
+    """
+    ends = [word.split("-") for word in copied.split()]
+    bundles = frozenset(_bundle(line) for line in files.splitlines())
+    return Rest(bundles, tuple((int(after), int(upto)) for after, upto in ends))
 
 
 def _bundle(line: str) -> str:
