@@ -285,7 +285,7 @@ class Writer:
             self.refusal = error
             raise
 
-    def look_at_mark(self) -> tuple[MarkVerdict, int, bytes | None]:
+    def look_at_mark(self) -> tuple[MarkVerdict, int, bytes]:
         """Refuse as `check_mark`, and change nothing; return what the mark says, and my last entry as it was compared.
 
         Raises:
