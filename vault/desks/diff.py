@@ -59,12 +59,12 @@ def diff_trees(source: Source, before: RecordHash | None, after: RecordHash | No
     stack = [("", _pairs(source, before, after))]
     while stack:
         prefix, pairs = stack[-1]
-        above, is_deep = join(prefix, ""), len(stack) > MAX_DEPTH
+        is_deep = len(stack) > MAX_DEPTH
         for x, y in pairs:
             count += 1
             if count > MAX_TREE_ENTRIES:
                 raise TreeTooLarge(f"Two trees differ in more than {MAX_TREE_ENTRIES} entries.")
-            path = above + (x or y).name  # type: ignore[union-attr]
+            path = join(prefix, (x or y).name)  # type: ignore[union-attr]
             if is_deep or len(path) > _SHORT:
                 check_depth(path, len(stack))
             if not ((x and x.kind == "d") or (y and y.kind == "d")):  # most are files, told of by the thousand
