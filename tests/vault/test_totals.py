@@ -9,6 +9,7 @@ import pytest
 
 from tests.rows import put_text
 from tests.vault.vaults import found, write
+from vault.content import totals
 from vault.content.totals import desk_totals, tree_totals
 from vault.desk_folders import MAIN
 from vault.desks import paths
@@ -76,3 +77,17 @@ def test_a_release_of_a_little_looks_at_little(tmp_path: Path, monkeypatch: pyte
         done = release(alice)
     assert done.files == 101
     assert looked == ["d7", "b.txt"]  # once: what was compared for the commit is told to who counts
+
+
+def test_what_was_just_compared_with_nothing_is_not_walked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def walked(*_: object) -> None:
+        raise AssertionError("the tree was walked once more")
+
+    monkeypatch.setattr(totals, "diff_trees", walked)
+    with found(tmp_path) as alice:
+        write(alice, "a.txt", "12345")
+        write(alice, "b/c.txt", "123")
+        done = release(alice)
+        assert (done.files, done.bytes) == (2, 8)

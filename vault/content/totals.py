@@ -57,14 +57,13 @@ def desk_totals(store: Store, desk: str, tree: RecordHash, since: Since | None =
         MissingObject: a directory of the tree is not here.
     """
     kept = store.note(TOTALS, desk)
-    if kept is None:
-        return tree_totals(store, tree)
+    before = None if kept is None else kept.tree
     try:
-        is_told = since is not None and since.tree == kept.tree
-        files, size = net_of(since.changes if since is not None and is_told else diff_trees(store, kept.tree, tree))
+        is_told = since is not None and since.tree == before
+        files, size = net_of(since.changes if since is not None and is_told else diff_trees(store, before, tree))
     except DataError:  # the tree it speaks of is gone
         return tree_totals(store, tree)
-    return kept.files + files, kept.bytes + size
+    return (files, size) if kept is None else (kept.files + files, kept.bytes + size)
 
 
 def keep_totals(store: Store, desk: str, tree: RecordHash, since: Since | None = None) -> tuple[int, int]:
