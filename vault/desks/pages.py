@@ -42,8 +42,9 @@ _LISTED = re.compile(rf"^[fldp] [-x0-9]+ [0-9]+ {_HASH} ", re.MULTILINE | re.ASC
 _LARGE = re.compile(rb"^f [-x] [0-9]{6}", re.MULTILINE)  # less than any large content has
 
 
-# A page that arrives is read to be judged, to see what it reaches and to sum what it holds, one soon after the other.
-_KEPT_ITEMS = 16_384  # of pages read last: some 7 MB
+# A page that arrives is read to be judged, to see what it reaches and to sum what it holds, one soon after the other;
+# of a folder with more than are kept, each of these walks would find nothing but what the one before it drove out.
+_KEPT_ITEMS = 131_072  # of pages read last: some 56 MB
 _parsed: dict[bytes, Page] = {}
 _kept = [0]  # items of these pages, counted on the way: small pages are many
 _new = tuple.__new__

@@ -68,7 +68,7 @@ _SINGLE = 512  # items that are always one page
 _name_of = itemgetter(4)  # of an entry
 
 # A directory is read again and again by one command: to compare it, to sum it, to build the next one on it.
-_KEPT_ENTRIES = 16_384  # of directories read last
+_KEPT_ENTRIES = 131_072  # of directories read last; they are those of the pages kept
 _read: dict[RecordHash, tuple[Page, dict[RecordHash, Page], tuple[Entry, ...]]] = {}  # root page, the others, entries
 _kept = [0]  # entries of these directories
 

@@ -523,3 +523,27 @@ def test_a_page_that_was_just_built_is_the_one_that_its_body_says(numbers: set[i
         pages._parsed.clear()
         assert parse_page(plex.blob.data) == kept
         assert [type(item) for item in kept.items] == [type(item) for item in parse_page(plex.blob.data).items]
+
+
+def test_a_tree_of_many_files_is_taken_apart_once_however_often_it_is_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a release and a first meeting do: a folder of 100,000 files was taken apart anew by each walk."""
+    source, count = MemoryObjects(), 0
+    folders = []
+    for number in range(64):
+        files = [Entry("f", "-", 1, H, f"{number:02} {name:03}") for name in range(512)]
+        root, size = build_directory(GROUP, files, source)
+        folders.append(Entry("d", "-", size, root, f"{number:02}"))
+    root, _ = build_directory(GROUP, folders, source)
+    pages._parsed.clear()
+    read = pages._page
+
+    def counting(body: bytes) -> Page:
+        nonlocal count
+        count += 1
+        return read(body)
+
+    monkeypatch.setattr(pages, "_page", counting)
+    first, before = list(diff_trees(source, None, root)), count
+    assert before > 64
+    assert list(diff_trees(source, None, root)) == first
+    assert count == before
