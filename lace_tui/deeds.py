@@ -33,8 +33,8 @@ from lazy.places.adding import PlaceKnown, add_place
 from lazy.places.media import add_command
 from lazy.places.placed import is_missing, worth_knowing
 from lazy.places.registry import NameTaken, Place, is_encrypted, note_encrypted, place_named, remove_place
+from lazy.relation import relation_of
 from lazy.results import PlaceResult
-from lazy.status import relation_of
 from lazy.strategy import Occasion, follow
 from lazy.sync import sync
 from transports.address import parse_address

@@ -13,19 +13,18 @@ from lazy.belonging.beacon import SeenBeacon, known_beacons
 from lazy.belonging.reputation import counts
 from lazy.belonging.revoking import waiting as waiting_revocations
 from lazy.conflicts import conflicts
-from lazy.contested import Conflict, ConflictKind
-from lazy.folder.heads import heads_to_update, relation_to, with_agreed
+from lazy.contested import Conflict
 from lazy.lacking import waiting_in, waiting_of, waiting_releases
 from lazy.noted_times import noted_utc
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
 from lazy.places.registry import known_faults, places
 from lazy.queue import waiting_counts, waiting_records
+from lazy.relation import relation_beside
 from lazy.results import noted_summary
 from lazy.vectors import ahead_behind, person_vectors, vector_here
 from vault.desk_folders import MAIN, desks
 from vault.errors import EnvironmentFault, LaceError
 from vault.files import Unreadable
-from vault.folder.checked_out import checkout_of
 from vault.folder.checkout_journal import is_unfinished
 from vault.folder.meanwhile import left_to_person
 from vault.identity.mark import MarkMissing, OtherMachine, check, require_writable
@@ -48,15 +47,12 @@ __all__ = [
     "PeerStatus",
     "PlaceStatus",
     "Status",
-    "desks_with_news",
     "refused_by_mark",
-    "relation_of",
     "status",
 ]
 
 _DESKS_TOLD = 3  # of one peer, beside main
 _SILENCE = timedelta(days=7)  # friends are lazy: a word of yesterday is as good as one of now
-_NEWS = {Relation.BEHIND, Relation.MERGEABLE, Relation.UNRELATED}  # what an update would bring in
 
 
 class DeskStatus(NamedTuple):
@@ -323,19 +319,6 @@ def _places(vault: Vault) -> tuple[PlaceStatus, ...]:
     )
 
 
-def desks_with_news(vault: Vault) -> list[str]:
-    """Return the desks into which an update would bring something, as far as is stored (LAZ-54), main first."""
-    with vault.store.reading():
-        open_conflicts = conflicts(vault)
-        return [found.name for found in desks(vault) if _relation(vault, found.name, open_conflicts) in _NEWS]
-
-
-def relation_of(vault: Vault, desk: str) -> Relation:
-    """Return how my folder of a desk stands to what friends released, and whether a conflict of it is open (LAZ-54)."""
-    with vault.store.reading():
-        return _relation(vault, desk, conflicts(vault))
-
-
 def _released(held: Mapping[str, Mapping[str, Span]], nodes: set[str]) -> str:
     """Return the versions that a person released with all keys: main's, then each desk's with its name."""
     found: dict[str, Span] = {}
@@ -365,28 +348,13 @@ def _desk(
         desk=desk,
         version=mine.high if mine is not None else None,
         revision=head.number if head else 0,
-        relation=_relation(vault, desk, open_conflicts),
+        relation=relation_beside(vault, desk, open_conflicts),
         unreleased=unreleased(vault, desk),
         highest=max((of_node[desk].high for of_node in held.values() if desk in of_node), default=None),
         waiting=waiting_in(vault, hidden, desk),
         is_unfinished=is_unfinished(vault, desk),
         left=left_to_person(vault, desk),
     )
-
-
-def _relation(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> Relation:
-    taken = heads_to_update(vault, desk)
-    if taken.waiting or any(one.kind is ConflictKind.HEAD and one.desk == desk for one in open_conflicts):
-        return Relation.CONFLICTING
-    base = checkout_of(vault, desk)
-    base = with_agreed(vault, desk, base) if base else None
-    found = {relation_to(vault, base, head) for head in taken.heads}
-    for worst in (Relation.UNRELATED, Relation.MERGEABLE, Relation.BEHIND):
-        if worst in found:
-            return worst
-    if base is not None and found == {Relation.AHEAD}:
-        return Relation.AHEAD
-    return Relation.SAME
 
 
 def _peer(

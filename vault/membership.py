@@ -24,10 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from vault.profile import Founding, Member
 from vault.records import RecordHash, Verifier
+
+if TYPE_CHECKING:
+    from vault.profile import Founding, Member
 
 __all__ = ["Admission", "Cut", "Membership", "Revocation", "Shares", "members_of"]
 

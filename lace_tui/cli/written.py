@@ -13,8 +13,8 @@ from vault.commands import as_typed
 from vault.desk_folders import MAIN
 from vault.desks.paths import FolderPath, files_in
 from vault.folder.meanwhile import path_as_typed
+from vault.notes.revisions import MOST_KEPT
 from vault.plural import few, more_lines, plural
-from vault.revisions.kept_states import MOST_KEPT
 from vault.vault import Vault
 
 if TYPE_CHECKING:

@@ -167,7 +167,7 @@ def _released_answer(
     *,
     is_again: bool,
 ) -> Answer:
-    from lazy.status import relation_of  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.relation import relation_of  # noqa: PLC0415 - each verb loads what it needs
 
     stands = relation_of(vault, made.desk)
     doubt, is_cut = doubt_lines(vault)
@@ -332,7 +332,7 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
         NothingToRelease, FolderEmptied and the like: as `planned_version`; nobody is asked for what is refused.
     """
     option = desk_option(context, vault, desk)
-    from lazy.status import relation_of  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.relation import relation_of  # noqa: PLC0415 - each verb loads what it needs
     from vault.releasing import planned_version  # noqa: PLC0415
 
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)

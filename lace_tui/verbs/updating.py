@@ -135,7 +135,7 @@ def _after_writing(context: Context, vault: Vault, desk: str, done: Updated, pee
         return as_typed("update", desk, options=as_option("--from", peer) if peer else "")
     if done.revision and not (done.taken.sources or done.taken.decided):  # my own line came, and that comes alone
         from lazy.conflict_words import update_desk  # noqa: PLC0415
-        from lazy.status import desks_with_news  # noqa: PLC0415
+        from lazy.relation import desks_with_news  # noqa: PLC0415
 
         if desk in desks_with_news(vault):
             return update_desk(desk)
@@ -157,7 +157,7 @@ def _other_news(vault: Vault, desk: str) -> list[str]:
     """Return the other desks here that friends released something for: an update is about one desk alone."""
     if len(desks(vault)) == 1:
         return []
-    from lazy.status import desks_with_news  # noqa: PLC0415 - a vault with one desk needs none of it
+    from lazy.relation import desks_with_news  # noqa: PLC0415 - a vault with one desk needs none of it
 
     return [name for name in desks_with_news(vault) if name != desk]
 

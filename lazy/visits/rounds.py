@@ -383,7 +383,7 @@ def _brings(vault: Vault, result: PlaceResult, here: set[str]) -> set[str]:
     came = {release.desk for release in result.came.releases}
     if not came & here:
         return came
-    from lazy.status import desks_with_news  # noqa: PLC0415 - most visits bring nothing new
+    from lazy.relation import desks_with_news  # noqa: PLC0415 - most visits bring nothing new
 
     return came - here | came.intersection(desks_with_news(vault))
 

@@ -11,8 +11,8 @@ from lazy.conflicts import conflicts, note_head_conflict
 from lazy.folder.merging import fold
 from lazy.folder.undo import undo
 from lazy.folder.update import update
+from lazy.relation import relation_of
 from lazy.resolving.opening import open_conflict
-from lazy.status import relation_of
 from lazy.sync import sync
 from tests.shelf import Shelf
 from tests.vault.vaults import found, gathered, write

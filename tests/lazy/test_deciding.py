@@ -11,11 +11,11 @@ from lace_tui.verbs.conflicts import proposal_lines
 from lazy.conflicts import conflicts
 from lazy.folder.update import update
 from lazy.head_conflicts import _asked_with
+from lazy.relation import relation_of
 from lazy.resolving.deciding import Pick, decide, worked_out
 from lazy.resolving.opening import Opened, disagreeing, open_conflict
 from lazy.resolving.picks import Choices, SidesChanged
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
-from lazy.status import relation_of
 from lazy.sync import sync
 from tests.shelf import Shelf
 from tests.vault.vaults import found, gathered, write

@@ -10,7 +10,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault.audit.entries import AuditEntry, read_audit
-from vault.audit.trail import entries_of
 from vault.desks.absent_paths import add_absent
 from vault.desks.tree import lookup, walk
 from vault.errors import DataError
@@ -113,6 +112,8 @@ def tell_left_behind_again(vault: Vault, desk: str, folders: Mapping[str, str]) 
 
 def _mappings(vault: Vault) -> Iterator[AuditEntry]:
     """Yield the entries of the trail that map a desk, the first first, but for those that cannot be read."""
+    from vault.audit.trail import entries_of  # noqa: PLC0415 - most vaults have one desk, which moves nowhere
+
     for seal in entries_of(vault, "lace-desk"):
         with suppress(DataError):
             yield read_audit(seal)

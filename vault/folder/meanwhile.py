@@ -20,7 +20,6 @@ from vault.desk_folders import desk_at, folder_of, mapped_folder, within
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import merge_trees, resolve_with
 from vault.desks.tree import lookup
 from vault.errors import CallerError, DataError, EnvironmentFault
 from vault.folder.checked_out import noted_hash
@@ -298,6 +297,8 @@ def _merge(
 
     The files that do not merge are in both as they are.
     """
+    from vault.desks.merge import merge_trees, resolve_with  # noqa: PLC0415 - hardly any file is saved meanwhile
+
     before, after = trees
     cache = StoredDirCache(vault, desk)
     snap = look(vault, desk, after, overlay, cache, watch)

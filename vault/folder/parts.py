@@ -8,10 +8,10 @@ change of mine, and against what my line had before it all of it would clash.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from vault.desks.edit import PathInTheWay, apply_changes
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, NamesClash, lookup, read_directory
 from vault.errors import DataError
@@ -23,6 +23,9 @@ from vault.revisions.graph import is_ancestor
 from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from vault.desks.merge import MergeOutcome
 
 __all__ = ["as_brought", "base_with_parts", "brings_part", "brought_trees", "note_part"]
 
@@ -165,6 +168,8 @@ def _asked(
     asked: dict[str, Entry | None] = {}
     if not doubtful:
         return asked
+    from vault.desks.merge import merge_trees  # noqa: PLC0415 - hardly anything brought by path is in doubt
+
     other = apply_changes(objects, objects, vault.group, base, doubtful)
     for head in heads:
         tree = commit_info(vault.store, head).tree
@@ -181,6 +186,8 @@ def _given(source: Source, outcome: MergeOutcome, path: str) -> object:
     names = [name for clash in outcome.conflicts for name in (clash.path, clash.twin) if name]
     if any(f"{path}/".startswith(f"{name}/") or name.startswith(f"{path}/") for name in names):
         return _CLASH
+    from vault.desks.merge import resolve_with  # noqa: PLC0415 - as in `_asked`, which alone asks for it
+
     root = outcome.root or resolve_with(outcome, {clash.path: "ours" for clash in outcome.conflicts})
     return lookup(source, root, path)
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from vault import profile
 from vault.commands import as_typed
 from vault.errors import CallerError
 from vault.names import check_label
 from vault.notes.revisions import KEPT_STATES
-from vault.profile import LabelRecord
 from vault.records import RecordHash
 from vault.revisions.history import Head, as_head, line_head, revision_of
 from vault.store import Store
@@ -104,7 +104,7 @@ def set_label(vault: Vault, label: str, desk: str, commit: RecordHash | None = N
         other = labelled(w.store, me, desk, label)
         if other is not None and (known := _record_of(w.store, head, label)) is not None:
             return Labelled(label, desk, head.number, known, is_shared, already=True)
-        plex = LabelRecord.to_plex(group=vault.group, desk=desk, label=label, rev=head.rev, tai=w.tai())
+        plex = profile.LabelRecord.to_plex(group=vault.group, desk=desk, label=label, rev=head.rev, tai=w.tai())
         if other is not None:
             way = f"Choose another label; see all with: {as_typed('read v', f'self/{desk}')}"
             raise LabelTaken(f"The label {label!r} names revision {other.number} of {desk} already.", hint=way)
