@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import accumulate
 
 from lazy.folder.saving import commits_with
 from vault.desks.chunks import check_here
-from vault.desks.diff import Change
+from vault.desks.diff import Change, diff_trees
 from vault.desks.tree import lookup
 from vault.errors import DataError
 from vault.folder.held_rules import looked_at
@@ -16,7 +17,7 @@ from vault.folder.work import Changes
 from vault.records import RecordHash
 from vault.vault import Vault
 
-__all__ = ["holds_mine", "holds_something", "is_in_one", "is_kept", "looked_there", "mine_of"]
+__all__ = ["holds_mine", "holds_something", "is_in_one", "is_kept", "looked_there", "mine_of", "written_over"]
 
 _ASKED = 64  # of my last revisions, whether they have a file that is found in the folder
 
@@ -89,3 +90,14 @@ def is_kept(vault: Vault, dirty: Changes) -> bool:
     wanted = {item.after.hash for item in dirty.items if item.after is not None and not item.after.is_dir}
     known = commits_with(vault, dirty.desk, dirty.tree)
     return bool(known) and vault.store.have(wanted) == wanted and vault.store.is_closed(dirty.tree)
+
+
+def written_over(vault: Vault, before: RecordHash, after: RecordHash, items: Sequence[Change]) -> tuple[Change, ...]:
+    """Return those changes of a folder that lie where two trees differ, above or below; others are in no way."""
+    moved = {change.path for change in diff_trees(vault.store, before, after)} if items else set()
+    above = {way for path in moved for way in accumulate(path.split("/"), "{}/{}".format)}
+
+    def is_met(path: str) -> bool:
+        return path in above or not moved.isdisjoint(accumulate(path.split("/"), "{}/{}".format))
+
+    return tuple(item for item in items if is_met(item.path))

@@ -36,7 +36,14 @@ class Found(NamedTuple):
 
 
 def keep_found(
-    w: Writer, vault: Vault, desk: str, paths: Sequence[str], watch: Watch, *, is_to_keep: bool = True
+    w: Writer,
+    vault: Vault,
+    desk: str,
+    paths: Sequence[str],
+    watch: Watch,
+    *,
+    is_to_keep: bool = True,
+    on: RecordHash | None = None,
 ) -> Found | None:
     """Store what a folder holds at paths, and keep it as a state; None before the first commit.
 
@@ -47,9 +54,10 @@ def keep_found(
         paths: relative to it.
         watch: progress and cancel.
         is_to_keep: whether it is kept by a name; else it is stored for this write.
+        on: the tree that it is otherwise; without one, that on which the folder stands.
 
     Raises:
-        NoSuchPath: nothing is at one, nor in what the folder stands on.
+        NoSuchPath: nothing is at one, nor in that tree.
         NoRoom, FolderGone, Unreadable, Cancelled: as `vault.folder.looking.take`.
     """
     base = checkout_of(vault, desk)
@@ -57,7 +65,7 @@ def keep_found(
         return None
     snap = take(w, vault, desk, base.tree, StoredDirCache(vault, desk), watch, held_by(vault, desk))
     w.flush()
-    tree = select_paths(vault.store, w, vault.group, base.tree, snap.root, paths)
+    tree = select_paths(vault.store, w, vault.group, on or base.tree, snap.root, paths)
     w.flush()
     return keep(w, vault, desk, tree) if is_to_keep else Found(tree, None)
 

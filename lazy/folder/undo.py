@@ -8,12 +8,10 @@ commit alone held, or what was edited where the folder is written over, is kept 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
 from lazy.folder.acts import ACTS, ActKind
-from lazy.folder.had_again import mine_of
+from lazy.folder.had_again import mine_of, written_over
 from lazy.folder.heads import with_equal
 from lazy.folder.keeping import Found, keep, keep_found
 from lazy.folder.last_act import UNDO, Act, Noted, NothingToUndo, Undone, acts_back, last_act, refuse_overtaken
@@ -28,7 +26,7 @@ from lazy.places.registry import keep_place, note_encrypted, remove_place
 from lazy.places.roads import make_place
 from vault.commands import as_option, as_typed
 from vault.desk_folders import MAIN
-from vault.desks.diff import Change, diff_trees
+from vault.desks.diff import Change
 from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
 from vault.folder.checkout_journal import is_unfinished, left_as_they_are
@@ -289,7 +287,7 @@ def _work(vault: Vault, act: Act, overlay: MemoryObjects, watch: Watch, *, is_dr
         only_ones = only_copies(vault, info, before.tree, watch, is_dry=is_dry) if is_only else ()
         return work._replace(lone=tuple(copy.path for copy in only_ones))
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
-    found = _written_over(vault, before.tree, info.tree, dirty.items)
+    found = written_over(vault, before.tree, info.tree, dirty.items)
     late = finishing(vault, desk, watch)
     if found and late is not None and late.kept:
         # To commit them and say `undo` again would take back that commit, and no more.
@@ -298,17 +296,6 @@ def _work(vault: Vault, act: Act, overlay: MemoryObjects, watch: Watch, *, is_dr
         raise NothingToUndo("Files were changed since, and going back would lose that.", hint=way)
     lone = tuple(item.path for item in mine_of(vault, before.tree, desk, found))
     return work._replace(found=found, tree=dirty.tree, lone=lone)
-
-
-def _written_over(vault: Vault, before: RecordHash, after: RecordHash, items: Sequence[Change]) -> tuple[Change, ...]:
-    """Return those changes of a folder that lie where two trees differ, above or below; others are in no way."""
-    moved = {change.path for change in diff_trees(vault.store, before, after)} if items else set()
-    above = {way for path in moved for way in accumulate(path.split("/"), "{}/{}".format)}
-
-    def is_met(path: str) -> bool:
-        return path in above or not moved.isdisjoint(accumulate(path.split("/"), "{}/{}".format))
-
-    return tuple(item for item in items if is_met(item.path))
 
 
 def _kept(w: Writer, vault: Vault, work: _Work, watch: Watch) -> Found:
