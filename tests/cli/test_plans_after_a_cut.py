@@ -24,7 +24,6 @@ def _answers(bob: Person, *words: str) -> tuple[dict[str, object], dict[str, obj
         ("cut_update_new_clashing", ("checkout", "main@1", "song.txt", "--keep-edits")),
         ("cut_keep_edits_edited", ("checkout", "main@1", "deep", "--keep-edits")),
         ("cut_update_clashing", ("undo",)),
-        ("looked_and_left", ("undo",)),
         ("path_brought_and_left", ("undo",)),
     ],
 )
@@ -52,6 +51,14 @@ def test_what_finishing_would_merge_is_no_hindrance_to_an_undo(shelf: Shelf) -> 
     assert "vier" in bob.text("cat", str(done["kept_as"]), "song.txt")
 
 
+def test_what_a_look_left_is_no_hindrance_to_its_undo(shelf: Shelf) -> None:
+    """APP-4, CLAY-24: it moved no line, so what was saved meanwhile is kept under a name as any edit."""
+    bob = shelf.lay(made, "looked_and_left")
+    plan, done = _answers(bob, "undo")
+    assert (plan["written"], plan["lone"]) == (done["written"], done["lone"])
+    assert bob.text("cat", str(done["kept_as"]), "song.txt") == "late\n"
+
+
 @pytest.mark.parametrize("state", ["cut_undo", "cut_undo_of_look", "cut_undo_of_path"])
 def test_an_undo_that_goes_on_says_what_it_writes(shelf: Shelf, state: str) -> None:
     """APP-4, APP-13: the plan named files, and the answer none."""
@@ -62,9 +69,10 @@ def test_an_undo_that_goes_on_says_what_it_writes(shelf: Shelf, state: str) -> N
         assert plan[name] == done[name]
 
 
-def test_a_plan_of_a_release_leaves_an_update_that_was_cut_off_as_it_is(shelf: Shelf) -> None:
-    """APP-12: who asked what a release would share had files written, and did not hear of it."""
-    bob = shelf.lay(made, "cut_update_beside_edit")
+@pytest.mark.parametrize("state", ["cut_update_beside_edit", "cut_update_merging"])
+def test_a_plan_of_a_release_leaves_an_update_that_was_cut_off_as_it_is(shelf: Shelf, state: str) -> None:
+    """APP-12: who asked what a release would share had files written, and did not hear of it; what merges counts."""
+    bob = shelf.lay(made, state)
     before = tree_of(bob.folder)
     assert "was cut off, and would be finished first.\n" in bob.text("release", "--dry-run")
     plan = bob.lace("release", "--dry-run")

@@ -186,10 +186,14 @@ def tree_if_finished(vault: Vault, desk: str, root: RecordHash, objects: MemoryO
     if plan is None:
         return root
     from vault.desks.edit import apply_changes  # noqa: PLC0415 - hardly any checkout is cut off
+    from vault.desks.memory import MemoryObjects  # noqa: PLC0415
     from vault.folder.meanwhile import foretold  # noqa: PLC0415
 
     kept = {skip.path for skip in plan.skipped if skip.blocking}
-    moved = foretold(vault, desk, kept, objects, watch)[0]
+    merging = MemoryObjects(fallback=objects)  # a merge reads content, which `objects` may forget
+    moved = foretold(vault, desk, kept, merging, watch)[0]
+    for plex in merging:
+        objects.add(plex)
     moved |= {step.change.path: step.change.after for step in plan.writes}
     moved |= {step.change.path: None for step in plan.deletes if _may_go(objects, root, step.change)}
     return apply_changes(objects, objects, vault.group, root, moved) if moved else root
