@@ -12,6 +12,7 @@ from unicodedata import normalize
 from lace_tui.cli.folder import OutsideFolder, still_shared_lines
 from lace_tui.cli.written import kept_as_lines, late_lines
 from lace_tui.redoing import Again, again, redo
+from lace_tui.verbs.placing import as_encrypted
 from lace_tui.verbs.releasing import (
     doubt_lines,
     gone_lines,
@@ -32,7 +33,7 @@ from lazy.folder.updated import Updated
 from lazy.places.adding import PlaceKnown, add_place
 from lazy.places.media import add_command
 from lazy.places.placed import is_missing, worth_knowing
-from lazy.places.registry import NameTaken, Place, is_encrypted, note_encrypted, place_named, remove_place
+from lazy.places.registry import NameTaken, Place, is_encrypted, place_named, remove_place
 from lazy.relation import relation_of
 from lazy.results import PlaceResult
 from lazy.strategy import Occasion, follow
@@ -67,6 +68,7 @@ __all__ += [
     "finish",
     "give_folder",
     "invite",
+    "is_encrypted",
     "join",
     "let_in",
     "move_place",
@@ -341,11 +343,14 @@ def new_place(
     """Remember a place whose address was typed in `cwd`, of one peer or encrypted where that is asked.
 
     It is returned with what is to be known of it.
+
+    Raises:
+        BadArguments: it is only read, and was to be encrypted.
     """
 
     def also(w: Writer, place: Place) -> None:
-        if is_sealed and place.kind in _WRITTEN:
-            note_encrypted(w, place.name, is_on=True)
+        if is_sealed:
+            as_encrypted(w, place)
 
     is_made = is_missing(uri, cwd)
     place = add_place(vault, name, uri, cwd=cwd, peer=peer, also=also)
@@ -369,9 +374,10 @@ def move_place(vault: Vault, name: str, uri: str, cwd: Path) -> MovedPlace:
     # Both acts or none: the old address may be good no more.
     with vault.lock.held(timeout=LOCK_SECONDS), vault.writing():
         known = place_named(vault, name)
-        if parse_address(uri, cwd).uri == known.uri:
+        to = parse_address(uri, cwd)
+        if to.uri == known.uri:
             raise PlaceKnown(f"{name} is there already.", hint="Type where it is from now on.")
-        is_sealed = is_encrypted(vault, known)
+        is_sealed = is_encrypted(vault, known) and to.kind in _WRITTEN
         remove_place(vault, name)
         place, told = new_place(vault, name, uri, cwd, peer=known.peer, is_sealed=is_sealed)
         return MovedPlace(place, told, add_command(vault, place, uri))

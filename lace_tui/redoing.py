@@ -50,7 +50,7 @@ def again(vault: Vault) -> Again | None:
     """Return how the last act is done again, asked before it is taken back; None where it would be another one."""
     act = last_act(vault)
     match act.verb if act is not None else "":
-        case "lazy-join" if act is not None and "key" not in act.parameters:
+        case "lazy-join" | "lazy-encrypt" if act is not None and _is_new_place(act):
             return _place_again(vault, act.subject)
         case "lazy-leave" if act is not None and "uri" in act.parameters:
             return _no_place_again(act.subject)
@@ -63,6 +63,11 @@ def again(vault: Vault) -> Again | None:
             return _checkout_again(vault, act)
         case _:
             return None
+
+
+def _is_new_place(act: Act) -> bool:
+    """Tell whether an act named a place, and no peer; an undo takes back with it that it is encrypted."""
+    return "key" not in act.parameters if act.verb == "lazy-join" else "added" in act.parameters
 
 
 def _place_again(vault: Vault, name: str) -> Again:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["ask_address", "ask_invitation", "ask_join", "ask_place", "ask_release"]
 
 _JOINED = 3  # words that name a peer
+_ENCRYPT = "--encrypt"
 _INVITATION = "An invitation, good for one friend"
 
 
@@ -90,6 +91,7 @@ def ask_place(home: PlaceScreen, offer_new: Callable[[str], None]) -> None:
     def named(name: str | None) -> None:
         if name:
             text = "Where is it? A directory (a stick, for example), or the address of a repository."
+            text += f" Whoever reaches it can read what lies there; with {_ENCRYPT} behind it only members can."
             home.lace.put(Question(f"Add the place {name}", text), partial(_add_place, home, name, offer_new))
 
     def check(name: str) -> None:
@@ -131,14 +133,21 @@ def _add_place(
 ) -> None:
     if not where:
         return
-    uri, here = _typed_address(where), Path(home.lace.here)
+    is_sealed = where.endswith(f" {_ENCRYPT}")
+    uri, here = _typed_address(where.removesuffix(f" {_ENCRYPT}").rstrip()), Path(home.lace.here)
 
-    def added(made: tuple[Place, tuple[str, ...]]) -> Card:
-        home.lace.note(as_typed("place add", name, uri))  # what was refused may hold a password
+    def do(vault: Vault) -> tuple[Place, tuple[str, ...], bool]:
+        place, told = deeds.new_place(vault, name, uri, here, is_sealed=is_sealed)
+        return place, told, deeds.is_encrypted(vault, place)
+
+    def added(made: tuple[Place, tuple[str, ...], bool]) -> Card:
+        place, told, is_encrypted = made
+        # Here, for what was refused may hold a password.
+        home.lace.note(as_typed("place add", name, uri, options=_ENCRYPT if is_sealed else ""))
         offer_new(name)
-        return place_card(*made)
+        return place_card(place, told, is_encrypted=is_encrypted)
 
-    _unless_made(home, name, uri, lambda vault: deeds.new_place(vault, name, uri, here), added, refused)
+    _unless_made(home, name, uri, do, added, refused)
 
 
 _Made = TypeVar("_Made")

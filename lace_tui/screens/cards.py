@@ -151,9 +151,10 @@ def released_card(shared: Shared, *, has_place: bool) -> Card:
     return Card("Release: done", tuple(lines), bool(shared.told))
 
 
-def place_card(place: Place, worth_knowing: Sequence[str]) -> Card:
+def place_card(place: Place, worth_knowing: Sequence[str], *, is_encrypted: bool = False) -> Card:
     """Return the card of a new place, with what is to be known of it."""
-    told = (mark(f"! {sentence}", BAD) for sentence in worth_knowing)
+    told = [mark("= what you put there only members can read", GOOD)] if is_encrypted else []
+    told += [mark(f"! {sentence}", BAD) for sentence in worth_knowing]
     following = mark("next: i invites a friend, who learns of it; s syncs it")
     return Card("A place", (mark(f"= {place.name}: {place.uri}"), *told, following))
 

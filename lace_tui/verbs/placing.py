@@ -27,7 +27,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.visits.drops import Plugged
 
-__all__ = ["configure", "meeting", "place_at", "place_data", "run", "tell_of"]
+__all__ = ["as_encrypted", "configure", "meeting", "place_at", "place_data", "run", "tell_of"]
 
 _KEPT = "What you left there in plain the next sync takes away; the host may keep it until its owner runs git gc.\n"
 
@@ -62,7 +62,7 @@ def _add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
 
     def also(w: Writer, place: Place) -> None:
         if args.encrypt:
-            _as_encrypted(w, place)
+            as_encrypted(w, place)
         note_answer(w, vault, context.verb, asked, {"uri": place.uri, "made": is_made})
 
     known = unanswered(vault, context.verb, asked)
@@ -100,8 +100,12 @@ def _set(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     )
 
 
-def _as_encrypted(w: Writer, place: Place) -> None:
-    """Take note with a new place that it is encrypted: one that is not yet would be written to in plain."""
+def as_encrypted(w: Writer, place: Place) -> None:
+    """Take note with a new place that it is encrypted: one that is not yet would be written to in plain.
+
+    Raises:
+        BadArguments: it is only read.
+    """
     _require_written(place)
     note_encrypted(w, place.name, is_on=True)
     w.audit("lazy-encrypt", place.name, {"added": "yes"})  # an undo takes back both
