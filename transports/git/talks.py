@@ -6,6 +6,7 @@ What the remote has and lacks of it is asked by `transports.git.private`.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -55,7 +56,8 @@ ON_THE_WAY = re.compile(r"early EOF|index-pack|sideband|RPC failed|curl|ssh:|rem
 _NAMED = re.compile(r"[0-9a-f]{40}|(?<=objects/)[0-9a-f]{2}/[0-9a-f]{38}")
 _DISCONNECTED = re.compile(r"unexpected disconnect while reading sideband packet")
 _ABSENT = re.compile(r"not our ref")
-_TAKEN = r"^[ +*=]\t{oid}:{ref}\t"  # how a host's answer names a ref that stands where it was brought, or stood there
+# How a host's answer names a ref that stands where it was brought, or stood there.
+_TAKEN = re.compile(r"^[ +*=]\t([0-9a-f]{40}):([!-~]+)\t", re.MULTILINE)
 _NOBODYS = f"{1:040x}"  # an object that nobody has
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _EVERYTHING = 1_000_000  # commits of one history; git's number for no end brings those of all other mailboxes too
@@ -202,7 +204,7 @@ class Talks(Repository):
         words += ["--", self._git.remote.url, f"{oid}:{_REFS}{name}"]
         self._taken.pop(name, None)
         answer = self._push(words, is_small=size <= 2 * MIB, settings=self._asking_first() if asks_first else ())
-        if re.search(_TAKEN.format(oid=oid, ref=f"{_REFS}{name}"), answer.decode("utf-8", "replace"), re.MULTILINE):
+        if (oid, f"{_REFS}{name}") in _TAKEN.findall(answer.decode("utf-8", "replace")):
             self._taken[name] = oid
         self._count.written += size + objects * _OBJECT_BYTES
         self.note(name, oid)
@@ -343,9 +345,11 @@ class Talks(Repository):
 
     def _arriving(self) -> int:
         total = 0
-        for file in (self.path / "objects" / "pack").glob("tmp_pack_*"):
-            with contextlib.suppress(OSError):
-                total += file.stat().st_size
+        with contextlib.suppress(OSError), os.scandir(self.path / "objects" / "pack") as files:
+            for file in files:
+                if file.name.startswith("tmp_pack_"):
+                    with contextlib.suppress(OSError):
+                        total += file.stat().st_size
         return total
 
     def _far(self, service: str) -> list[str]:
