@@ -90,6 +90,10 @@ class Desk(NamedTuple):
 
 def desks(vault: Vault) -> list[Desk]:
     """Return every desk, `main` first, then by name."""
+    return [*vault.store.answer("desks", lambda: _desks(vault))]
+
+
+def _desks(vault: Vault) -> list[Desk]:
     rows = vault.store.rows("SELECT name, dir FROM desk ORDER BY name")
     return [Desk(MAIN, ""), *(Desk(str(name), str(folder)) for name, folder in rows)]
 
@@ -303,6 +307,8 @@ def _hold_on(w: Writer, vault: Vault, mapped: Sequence[str]) -> tuple[set[str], 
 
 def _link_on_the_way(vault: Vault, folder: Path) -> Path | None:
     """Return the first link from the shared folder, whose own path is the person's, down to a desk's; mostly None."""
+    if folder is vault.folder:
+        return None
     below = folder.relative_to(vault.folder).parts
     ways = (vault.folder.joinpath(*below[:depth]) for depth in range(1, len(below) + 1))
     return next((way for way in ways if os.path.islink(way)), None)  # noqa: PTH114 - never raises

@@ -41,6 +41,17 @@ class HoleTable:
         self._db = db
         self._open: dict[RecordHash, _Contents] | None = None  # all of them, if they are known
         self._version = -1  # of the data, as others committed it
+        self._is_writing = False
+
+    def begin(self, *, is_other: bool) -> None:
+        """Begin a write, in which nobody else commits; `is_other` tells whether somebody did since the last one."""
+        if is_other:
+            self.forget()
+        self._is_writing = True
+
+    def end(self) -> None:
+        """End a write: from now others commit."""
+        self._is_writing = False
 
     def forget(self) -> None:
         """Drop what is known, after a rollback or after the table was made anew."""
@@ -130,6 +141,8 @@ class HoleTable:
 
     def _known(self) -> dict[RecordHash, _Contents] | None:
         """Return all holes if they are known and nobody else wrote here since."""
+        if self._is_writing:
+            return self._open
         version = int(self._db.execute("PRAGMA data_version").fetchone()[0])
         if version != self._version:
             self._version, self._open = version, None

@@ -82,8 +82,10 @@ class Store(Reads):
             self.proofs.begin()
             is_ending = False
             try:
-                if self._known.begin():  # a prune or a repair may have numbered anew
+                is_other = self._known.begin()
+                if is_other:  # a prune or a repair may have numbered anew
                     self._symbols.forget()
+                self.holes.begin(is_other=is_other)
                 before = self.db.total_changes
                 yield
                 self.packs.finish()
@@ -98,6 +100,7 @@ class Store(Reads):
                 raise
             finally:
                 self._known.end()
+                self.holes.end()
 
     def _roll_back(self, *, is_unnamed: bool) -> None:
         if self.db.in_transaction:
