@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from io import BytesIO
 from itertools import compress, takewhile
@@ -39,8 +40,10 @@ _MAX_DEPTH = 16  # frames read for one record; a writer's chains are half as lon
 _KNOWN_BYTES = 8 << 20  # records read last that are kept, for those that rest on them
 _REACH_BYTES = MAX_DEPTH * MAX_BASES * MIB  # frames read at most for one that is wanted; a writer closes them at a MiB
 _LOOK_BYTES = MIB // 2  # a smaller read is counted as so much, for each is a look at the medium
-_HEADS = 256  # heads read last that are not taken apart again, since a visit looks at one several times
+_HEADS = 64  # heads read last that are not taken apart again, since a visit looks at one several times
 _KEPT_HEAD_BYTES = 16 << 10  # of such a head: that of a mailbox has a kilobyte or two
+_RUNS = 16  # small runs read last, which a visit looks at to list, to refer to and to fold what they hold
+_SMALL_RUN_BYTES, _SMALL_RUN_RAW_BYTES = 16 << 10, 256 << 10  # a hostile one holds a thousand times what it takes
 NOT_LISTED = "The mailbox does not list it."
 
 
@@ -115,13 +118,26 @@ def read_run(mailbox: Mailbox, ref: RunRef) -> Run:
         raise BadRun(f"The index run {ref.name} is damaged: its bytes do not match its digest.")
     with mailbox.place.reveal(cast(BinaryIO, BytesIO(data))) as plain:
         data = plain.read()
+    limit = min(RUN_RAW_LIMIT, ref.entries * ENTRY.size + RUN_TABLES_LIMIT)
     try:
-        run = decode_run(data, limit=min(RUN_RAW_LIMIT, ref.entries * ENTRY.size + RUN_TABLES_LIMIT))
+        run = _run_of(data, limit)
     except BadRun as error:
         raise FalseRun(error.message) from error
     if len(run) != ref.entries:
         raise FalseRun(f"The index run {ref.name} has another number of entries than its head says.")
     return run
+
+
+def _run_of(data: bytes, limit: int) -> Run:
+    if len(data) <= _SMALL_RUN_BYTES:
+        with suppress(BadRun):  # it holds more than is kept; or else it is said below what is wrong
+            return _small_run(data, min(limit, _SMALL_RUN_RAW_BYTES))
+    return decode_run(data, limit=limit)
+
+
+@lru_cache(maxsize=_RUNS)
+def _small_run(data: bytes, limit: int) -> Run:
+    return decode_run(data, limit=limit)
 
 
 def newest_runs(mailbox: Mailbox, refs: Sequence[RunRef], most: int) -> list[Run]:

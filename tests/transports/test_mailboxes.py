@@ -22,6 +22,7 @@ from tests.transports.helpers import (
     records,
     some_records,
 )
+from transports import reading
 from transports.drop.place import Drop
 from transports.errors import BadRun, BadSnapshot, MissingFile
 from transports.index.runs import Run
@@ -29,7 +30,7 @@ from transports.listing import Listing
 from transports.mailbox import Mailbox
 from transports.proven import Proven
 from transports.publishing import Addition, publish
-from transports.reading import SeenHead, fetch, read_head, read_listing
+from transports.reading import SeenHead, fetch, read_head, read_listing, read_run
 from vault.errors import Cancelled, DataError, LaceError
 from vault.records.hashes import RecordHash
 from vault.records.parse import parse_record
@@ -294,6 +295,23 @@ def test_a_reader_reads_only_the_runs_it_has_not_seen(drop: Drop) -> None:
     listing = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head, seen=known)
     assert {record_hash for record_hash, _ in listing.items()} == set(new)
     assert drop.count.read - before < 1000
+
+
+def test_a_small_head_and_run_are_taken_apart_once_and_larger_ones_each_time(
+    drop: Drop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, seen = put(drop, key(1), additions(some_records(20)))
+    mailbox = Mailbox(drop, GROUP, key(1).verifier)
+    first, again = read_head(mailbox), read_head(mailbox)
+    assert first is again
+    (ref,) = seen.head.runs
+    run = read_run(mailbox, ref)
+    assert read_run(mailbox, ref) is run
+    reading._small_run.cache_clear()
+    monkeypatch.setattr(reading, "_SMALL_RUN_RAW_BYTES", 1)
+    large = read_run(mailbox, ref)
+    assert large == run
+    assert read_run(mailbox, ref) is not large
 
 
 def test_reading_holds_one_frame_in_memory(drop: Drop) -> None:
