@@ -26,15 +26,13 @@ class Stash(Pile[Plex]):
         """Take out what counted records reach, and the trees below it: however deep, in one step."""
         waiting = self.holes(store)
         reached: Sorted = []
+        here = self.data
         while waiting:
             found = self.pop(waiting.pop(), None)
             if found is None:
                 continue  # two trees list it
             reached.append(found)
-            if found[0].app == TREE_APP:
-                waiting += [child for child in listed(found[0].blob.data) if self._has_tree(child)]
+            if found[0].app == TREE_APP:  # most of what it lists is not here
+                listed_here = [child for child in listed(found[0].blob.data) if child in here]
+                waiting += [child for child in listed_here if here[child][0].app == TREE_APP]
         return reached
-
-    def _has_tree(self, record: RecordHash) -> bool:
-        found = self.data.get(record)  # a mapping raises for each that is not here, and most of what is listed is not
-        return found is not None and found[0].app == TREE_APP

@@ -206,7 +206,7 @@ def _keep(root: RecordHash, first: Page, others: dict[RecordHash, Page], entries
 def pages_below(source: Source, root: RecordHash) -> Iterator[RecordHash]:
     """Yield the pages that a directory of many names is cut into, below its root page, once it was read."""
     pages = [_load(source, root)]
-    while refs := [item.hash for page in pages for item in page.items if isinstance(item, PageRef)]:
+    while refs := [item.hash for page in pages if page.level for item in page.items if isinstance(item, PageRef)]:
         yield from refs
         pages = [_load(source, ref) for ref in refs]
 
