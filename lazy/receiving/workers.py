@@ -37,10 +37,10 @@ class Workers:
         self._proving: Proving | None = None
         self.proven: dict[RecordHash, str] = {}
 
-    def proofs(self, count: int) -> Proofs | None:
+    def proofs(self, seals: int) -> Proofs | None:
         """Return what verifies signatures, if there is a second processor and that many are enough of them."""
         vault = self._vault
-        if count < LEAST or vault.around.processors < 2 or vault.store.db.in_transaction:
+        if seals < LEAST or vault.around.processors < 2 or vault.store.db.in_transaction:
             return None
         if self._proofs is None:
             self._proofs = Proofs()

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from lazy.receiving.receive import Receiver
-from lazy.receiving.refusals import Refusal
+from lazy.receiving.refusals import UNREACHED, Refusal
 from tests.bench.ingest import written
 from tests.vault.vaults import around
+from vault.desks.content import data_plex
 from vault.proofs import Proofs
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.vault import Vault
@@ -103,3 +104,23 @@ def test_what_is_taken_refused_and_told_is_the_same(
     assert sorted(refusal.hash for refusal in refused) == sorted(spoiled), "those and no others"
     told = {"record-signature-invalid"} if wrong not in {"nothing", "a digest"} else {each.code for each in refused}
     assert {refusal.code for refusal in refused} == told
+
+
+def test_no_process_begins_for_content_alone(
+    home: tuple[Path, Sequence[_Stored]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-63: thousands of files of a first meeting have no signature that it could verify."""
+
+    def begun() -> Proofs:
+        raise AssertionError("a process began")
+
+    monkeypatch.setattr("lazy.receiving.workers.LEAST", 50)
+    monkeypatch.setattr("lazy.receiving.workers.Proofs", begun)
+    root = tmp_path / "here"
+    shutil.copytree(home[0], root)
+    with Vault(root / "bob", replace(around(root, "bob"), processors=2)) as bob:
+        receiver = Receiver(bob, "stick")
+        receiver.take([(made.hash, made.encode()) for made in (data_plex(bob.group, b"%d" % n) for n in range(60))])
+        assert {refusal.code for refusal in receiver.refusals} == {UNREACHED}
+        with pytest.raises(AssertionError, match="a process began"):
+            receiver.take(home[1][:60])
