@@ -7,7 +7,7 @@ made missing is known in memory while it is little, and is asked for there, batc
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from vault.records import RecordHash
@@ -125,6 +125,9 @@ class HoleTable:
             if not known:  # as the last content of a first meeting leaves it
                 self.clear()
                 return wants
+            if len(known) < len(filled):  # to write the few that are left costs less than to let go of the others
+                self._write_anew(known)
+                return wants
             texts = [record.text for record in filled]
         else:
             named = {record.text: record for record in records}
@@ -133,6 +136,11 @@ class HoleTable:
             texts = list({record.text for record, _ in wants})
         self._db.executemany("DELETE FROM hole WHERE want = ?", [(text,) for text in sorted(texts)])
         return wants
+
+    def _write_anew(self, known: Mapping[RecordHash, _Contents]) -> None:
+        self._db.execute("DELETE FROM hole")
+        rows = sorted((record.text, content) for record, contents in known.items() for content in contents)
+        insert_many(self._db, _INSERT, list(chain.from_iterable(rows)))
 
     def clear(self) -> None:
         """Forget all holes; inside a transaction that finds them anew."""
