@@ -24,11 +24,11 @@ from vault.watch import Watch
 
 __all__ = ["Intake", "damaged_there", "passed_by", "with_hashes"]
 
-_BATCH_RECORDS = 2000
+_BATCH_RECORDS = 8_000
 _FIRST_BATCH_BYTES = 1 << 20  # taken at once; each whole batch lets the next be twice as large
 _MARKLINE_LIMIT = 128  # bytes
 _DAMAGED_LIMIT = 10_000  # in one body: as many as are asked for again at once; a few bytes unpack to thousands of them
-_MOST_RECORDS = 16 * _BATCH_RECORDS  # that wait to be stored, however small they are
+_MOST_RECORDS = 4 * _BATCH_RECORDS  # that wait to be stored, however small they are
 _MOST_IN_VAIN = 1 << 30  # bytes in one body that bring nothing; the others are as many as there is room for
 _LEAST_IN_VAIN = 1 << 10  # that a record which brings nothing counts for: to look at it costs more than its bytes
 _FRAME_IN_VAIN = 1 << 6  # that each frame counts for, as it may be empty
