@@ -8,6 +8,8 @@ from itertools import pairwise
 from operator import ge
 from typing import NamedTuple, Self, cast
 
+from blake3 import blake3
+
 from vault.desks.paths import name_problem
 from vault.errors import CallerError, DataError
 from vault.records import RecordHash, b64a
@@ -44,8 +46,8 @@ _LARGE = re.compile(rb"^f [-x] [0-9]{6}", re.MULTILINE)  # less than any large c
 
 # A page that arrives is read to be judged, to see what it reaches and to sum what it holds, one soon after the other;
 # of a folder with more than are kept, each of these walks would find nothing but what the one before it drove out.
-_KEPT_ITEMS = 131_072  # of pages read last: some 56 MB
-_parsed: dict[bytes, Page] = {}
+_KEPT_ITEMS = 131_072  # of pages read last: some 45 MB
+_parsed: dict[bytes, Page] = {}  # by the digest of its body, which would take a fifth as much room again
 _kept = [0]  # items of these pages, counted on the way: small pages are many
 _new = tuple.__new__
 
@@ -188,10 +190,11 @@ def parse_page(body: bytes) -> Page:
     Raises:
         TreeError: a byte is out of place.
     """
-    found = _parsed.get(body)
+    digest = blake3(body).digest()
+    found = _parsed.get(digest)
     if found is None:
         found = _page(body)
-        _keep(body, found)
+        _keep(digest, found)
     return found
 
 
@@ -206,7 +209,7 @@ def listed(body: bytes) -> list[RecordHash]:
     Raises:
         TreeError: a byte is out of place, as far as it shows here.
     """
-    known = _parsed.get(body)
+    known = _parsed.get(blake3(body).digest())
     if known is None:
         found = _LISTED.findall(body.decode(errors="replace"))
         if len(found) == body.count(b"\n") - 1:
@@ -253,15 +256,16 @@ def note_page(body: bytes, page: Page) -> None:
         body: what `format_page` made of it.
         page: items in order, no more than a page lists.
     """
-    if len(body) <= MAX_PAGE_BYTES and page.level == 0 and page.size < _SIZE_LIMIT and body not in _parsed:
-        _keep(body, page)
+    digest = blake3(body).digest()
+    if len(body) <= MAX_PAGE_BYTES and page.level == 0 and page.size < _SIZE_LIMIT and digest not in _parsed:
+        _keep(digest, page)
 
 
-def _keep(body: bytes, page: Page) -> None:
+def _keep(digest: bytes, page: Page) -> None:
     if _kept[0] > _KEPT_ITEMS:
         _parsed.clear()
         _kept[0] = 0
-    _parsed[body] = page
+    _parsed[digest] = page
     _kept[0] += len(page.items) + 1  # an empty page takes room too
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Fresh"]
 
-_SUMS = 60_000  # at hand, some 13 MB; of a larger folder the earlier ones are written down
+_SUMS = 131_072  # at hand, some 28 MB; of a larger folder the earlier ones are written down
 _SIZE_BYTES = 8
 _FEW = 64  # contents; to read so few again at a release is cheaper than to load the hash library for each commit
 _PAGES_BYTES = 4 << 20

@@ -45,7 +45,7 @@ Row = tuple[object, ...]
 
 _TOGETHER = 2_000  # records whose rows are written together
 _AT_HAND = 4_096  # records of one transaction that sharing need not read again
-_CONTENT_AT_HAND = 16_384  # and of content, of which only the place is kept
+_CONTENT_AT_HAND = 131_072  # and of content, of which only the place is kept: some 26 MB
 
 _LOG = "lace/log"
 _OF_BELONGING = frozenset({"lace/founding", "lace/member", "lace/node", "lace/revocation"})
