@@ -52,11 +52,11 @@ def test_what_finishing_would_merge_is_no_hindrance_to_an_undo(shelf: Shelf) -> 
 
 
 def test_what_a_look_left_is_no_hindrance_to_its_undo(shelf: Shelf) -> None:
-    """APP-4, CLAY-24: it moved no line, so what was saved meanwhile is kept under a name as any edit."""
+    """APP-4, CLAY-24: it moved no line, so what was saved meanwhile is an edit as any other, and stays."""
     bob = shelf.lay(made, "looked_and_left")
     plan, done = _answers(bob, "undo")
     assert (plan["written"], plan["lone"]) == (done["written"], done["lone"])
-    assert bob.text("cat", str(done["kept_as"]), "song.txt") == "late\n"
+    assert (done["kept_as"], (bob.folder / "song.txt").read_text()) == (None, "late\n")
 
 
 @pytest.mark.parametrize("state", ["cut_undo", "cut_undo_of_look", "cut_undo_of_path"])
