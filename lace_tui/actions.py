@@ -32,6 +32,7 @@ class Scope(StrEnum):
     PEERS = "peers"
     HISTORY = "history"
     FILES = "in the files of a revision"
+    KEPT = "in what is kept"
     AUDIT = "audit"
     REFUSED = "in what was refused"
     EXPORT = "export"
@@ -298,6 +299,8 @@ _HISTORY: tuple[Action, ...] = (
         "lace checkout DESK@CASE"),
     _do(_HI, "prune", "P", "Prune", "Let go of old content; asks how much stays, and shows the plan first.",
         "lace prune"),
+    _do(_HI, "kept-states", "K", "Kept states", "See what an undo or a checkout kept before it wrote over it.",
+        "lace desks"),
     _do(_HI, "record", "m", "The record itself", "Show the selected entry's record, byte for byte.",
         "lace record show HASH"),
 )  # fmt: skip
@@ -310,6 +313,14 @@ _FILES_OF: tuple[Action, ...] = (
     _do(_FI, "copy-out", "x", "Copy out", "Write a copy of all these files into another folder.",
         "lace checkout DESK@CASE --to DIR", hint="copy out"),
     _move(_FI, "back", "escape", "Back", "Go back to the history.", shown="esc"),
+)  # fmt: skip
+_K = Scope.KEPT
+_KEPT: tuple[Action, ...] = (
+    _do(_K, "kept-files", "f", "Files", "See the files of the selected state; read them, or bring them back.",
+        "lace cat DESK@CASE PATH", hint="files"),
+    _do(_K, "kept-diff", "d", "Diff", "Show what the selected state has otherwise than your newest.", "lace diff A B",
+        hint="diff"),
+    _move(_K, "leave-kept", "escape", "Back", "Go back to the history.", shown="esc"),
 )  # fmt: skip
 _AUDIT: tuple[Action, ...] = (
     _do(_A, "verify", "V", "Verify", "Check every entry: sealed, numbered, chained.", "lace audit verify",
@@ -338,7 +349,7 @@ _SETTINGS: tuple[Action, ...] = (
 
 ACTIONS: tuple[Action, ...] = (
     *_EVERYWHERE, *_LIST, *_PLAN, *_OFFER, *_SERVING, *_FIRST, *_HOME, *_CONFLICTS, *_RESOLVE, *_QUEUE, *_PEERS,
-    *_HISTORY, *_FILES_OF, *_AUDIT, *_REFUSED, *_EXPORT, *_SETTINGS,
+    *_HISTORY, *_FILES_OF, *_KEPT, *_AUDIT, *_REFUSED, *_EXPORT, *_SETTINGS,
 )  # fmt: skip
 
 

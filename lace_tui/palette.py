@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["commands"]
 
 _OF_THE_KEYBOARD = {"palette", "next-panel", "previous-panel"}  # nothing to choose from a list
-_ELSEWHERE = {*PLACES, Scope.RESOLVE, Scope.FILES, Scope.REFUSED}  # scopes that somebody can go to
+_ELSEWHERE = {*PLACES, Scope.RESOLVE, Scope.FILES, Scope.KEPT, Scope.REFUSED}  # scopes that somebody can go to
 
 
 def commands(app: Host, screen: Screen[object]) -> Iterable[SystemCommand]:

@@ -20,6 +20,7 @@ from lace_tui.host import Refused
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.files import Files, offer_checkout, show_difference
+from lace_tui.screens.kept import Kept
 from lace_tui.screens.letting_go import ask_prune
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, cell, column, mark
@@ -244,6 +245,10 @@ class History(Listing):
     def action_prune(self) -> None:
         """Ask how much old content stays, and let the rest go after the plan."""
         ask_prune(self, "prune")
+
+    def action_kept_states(self) -> None:
+        """See what was kept before it was written over."""
+        self.lace.open_page(self, "kept-states", Kept())
 
     def action_label(self) -> None:
         """Ask for a name of the selected revision of mine, or of the newest of the folder where nothing is selected."""

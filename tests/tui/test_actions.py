@@ -16,6 +16,7 @@ from lace_tui.places import SCREENS
 from lace_tui.screens.dialogs import Offer, PlanPage, ServingPage
 from lace_tui.screens.files import Files
 from lace_tui.screens.first import FirstRun
+from lace_tui.screens.kept import Kept
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.quarantine import Quarantine
@@ -26,7 +27,7 @@ MOVES = {
     "stop", "open", "copy", "down", "up", "first", "last", "next-panel", "previous-panel", "palette", "quit",
     "filter", "page-of-rows-down", "page-of-rows-up", "half-down", "half-up", "mark", "mark-all", "log",
     "next-region", "previous-region", "next-conflict", "previous-conflict", "base", "flip", "lines-down",
-    "lines-up", "page-down", "page-up", "leave", "back", "set-aside", "leave-refused",
+    "lines-up", "page-down", "page-up", "leave", "back", "set-aside", "leave-kept", "leave-refused",
     "suspend",
     *(f"go-{place}" for place in PLACES),
 }  # fmt: skip
@@ -70,6 +71,7 @@ def test_bindings_come_from_the_table() -> None:
         Scope.FIRST: FirstRun,
         Scope.RESOLVE: Resolve,
         Scope.FILES: Files,
+        Scope.KEPT: Kept,
         Scope.REFUSED: Quarantine,
         **{place: SCREENS[place] for place in PLACES},
     }
