@@ -38,7 +38,7 @@ class NewsLine:
         self._vault = vault
         around = vault.around
         self._connection = LiveConnection(
-            parse_live(place.uri), vault.group, ByteCount(), monotonic, around.tai, around.entropy
+            parse_live(place.uri), vault.group, ByteCount(), monotonic, around.tai, around.entropy, around.sleep
         )
         self._state = b""
         self._asked = monotonic()

@@ -66,6 +66,7 @@ def reached(vault: Vault, place: Place, *, only_reads: bool = False, watch: Watc
         PlaceUnreachable: nobody answers, or there is no such vault.
         WrongServer: somebody else answers there; nothing was sent.
         WrongDrop: another vault lies there than before.
+        Cancelled: the person would not wait any longer.
     """
     count = ByteCount()
     if place.kind == AddressKind.VAULT:
@@ -77,7 +78,9 @@ def reached(vault: Vault, place: Place, *, only_reads: bool = False, watch: Watc
         return
     address, around = parse_live(place.uri), vault.around
     try:
-        with LiveConnection(address, vault.group, count, monotonic, around.tai, around.entropy) as connection:
+        with LiveConnection(
+            address, vault.group, count, monotonic, around.tai, around.entropy, around.sleep
+        ) as connection:
             yield Reached(connection, address.node, may_write=True, count=count)
     except WrongServer as error:
         if error.answered is None:

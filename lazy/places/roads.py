@@ -68,7 +68,9 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
     if address.kind is AddressKind.GIT:
         return made(_git_place_id(vault, address.uri) if create else "", node, home_of(vault, "git"))
     if address.kind is AddressKind.HTTP:
-        return made(_web_place(address.uri).place_id if create else "", node, home_of(vault, "http"))
+        return made(
+            _web_place(address.uri, vault.around.patience).place_id if create else "", node, home_of(vault, "http")
+        )
     if address.kind is AddressKind.LIVE:
         return made("", node)
     if address.kind is AddressKind.VAULT and address.path is not None:
@@ -149,7 +151,7 @@ def open_place(place: Place, patience: Patience = Patience(), *, mends: bool = F
             address.uri, place.home, expected_id=known, patience=patience, mends=mends, beside=place.beside
         )
     if address.kind is AddressKind.HTTP:
-        return _web_place(address.uri, place)
+        return _web_place(address.uri, patience, place)
     if address.kind in {AddressKind.LIVE, AddressKind.VAULT}:
         raise NotAMailbox(f"{place.name} answers as a vault, and holds no mailboxes.")
     if address.kind is not AddressKind.DROP or address.path is None:
@@ -181,10 +183,11 @@ def _directories(uris: Iterable[str]) -> list[Path]:
     return found
 
 
-def _web_place(uri: str, place: Place | None = None) -> MailboxMedium:
+def _web_place(uri: str, patience: Patience, place: Place | None = None) -> MailboxMedium:
     from transports.http.static import StaticMailbox  # noqa: PLC0415 - the web is needed for one kind only
 
     if place is None:
         with _seen_first(uri):
-            return StaticMailbox.open(uri, tuple)
-    return StaticMailbox.open(uri, place.known, expected_id=place.place_id or None, home=place.home)
+            return StaticMailbox.open(uri, tuple, pause=patience.sleep)
+    known = place.place_id or None
+    return StaticMailbox.open(uri, place.known, expected_id=known, home=place.home, pause=patience.sleep)

@@ -27,6 +27,7 @@ from transports.http.client import _Response
 from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import check_server, client_context
 from transports.http.paths import REQUEST_PATH, SYNC_PATH
+from transports.http.waits import Waits
 from vault.identity.keys import KeyStore
 from vault.profile import Member
 from vault.records import Seal, Tai, Verifier
@@ -286,7 +287,7 @@ class _Interim:
 
 def test_an_answer_that_never_begins_comes_to_an_end() -> None:
     """CYB-17, faults.md row 15: the library reads interim answers for ever, and so did a sync."""
-    response = _Response(_Interim(), method="POST")
+    response = _Response(Waits(30.0, time.sleep), _Interim(), method="POST")
     with closing(response), pytest.raises(TimeoutError, match="does not begin"):
         response.begin()
 

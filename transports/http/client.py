@@ -13,7 +13,8 @@ import socket
 import ssl
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from time import monotonic
+from functools import partial
+from time import monotonic, sleep
 from typing import Any, Self
 
 from transports.address import LiveAddress
@@ -24,6 +25,7 @@ from transports.http.pace import Patience
 from transports.http.paths import REVOKED
 from transports.http.reasons import why_unreached
 from transports.http.thin import STEP_BYTES, keep_little_unsent
+from transports.http.waits import Connection, Waits
 from transports.mailbox import ByteCount
 from vault.records.tai import Tai
 from vault.suite import SigningKey
@@ -52,6 +54,7 @@ class LiveConnection:
         monotonic: seconds of a clock that never goes back.
         now: the clock.
         entropy: gives random bytes.
+        pause: waits that many seconds; raises `Cancelled` when the person asked to stop, with no second to wait too.
     """
 
     def __init__(
@@ -62,13 +65,14 @@ class LiveConnection:
         monotonic: Callable[[], float],
         now: Callable[[], Tai],
         entropy: Callable[[int], bytes],
+        pause: Callable[[float], None] = sleep,
     ) -> None:
         self.address = address
         self.count = count
         self._monotonic = monotonic
         self._now, self._entropy = now, entropy
-        self._http = http.client.HTTPSConnection(address.host, address.port, timeout=_SILENCE, context=client_context())
-        self._http.response_class = _Response
+        self._http = Connection(address.host, address.port, Waits(_SILENCE, pause), client_context())
+        self._http.response_class = partial(_Response, self._http.waits)  # type: ignore[assignment] # it makes one too
         self._group = group
         self._session: Session | None = None
         self._asked = float("inf")  # when a body was sent last
@@ -267,10 +271,10 @@ class Incoming:
 class _Response(http.client.HTTPResponse):
     """An answer that is read as it comes, by records of TLS, to where it shall be: the library waits and copies."""
 
-    def __init__(self, sock: Any, *args: Any, **options: Any) -> None:
+    def __init__(self, waits: Waits, sock: Any, *args: Any, **options: Any) -> None:
         super().__init__(sock, *args, **options)
         self.fp.close()
-        self._records = _Records(sock)
+        self._records = _Records(sock, waits)
         self.fp: io.BufferedReader = io.BufferedReader(self._records, _BUFFER)
         self._line = sock
         self._has_ahead = False  # whether something may lie in that buffer
@@ -308,8 +312,8 @@ class _Response(http.client.HTTPResponse):
 class _Records(io.RawIOBase):
     """What comes over a TLS socket; at most one record at a time, as TLS gives them."""
 
-    def __init__(self, sock: ssl.SSLSocket) -> None:
-        self._sock = sock
+    def __init__(self, sock: ssl.SSLSocket, waits: Waits) -> None:
+        self._sock, self._waits = sock, waits
         self._file = sock.makefile("rb", buffering=0)  # the socket stays open as long as somebody reads
         self._patience = Patience()
         self.head_left: int | None = None
@@ -320,7 +324,7 @@ class _Records(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int:
         began = monotonic()
-        came: int = self._sock.read(len(buffer), buffer)  # type: ignore[assignment]
+        came: int = self._waits.until(lambda: self._sock.read(len(buffer), buffer))  # type: ignore[assignment]
         self._patience.waited(monotonic() - began, came)
         if self.head_left is not None:
             self.head_left -= came

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
+from time import sleep
 from typing import BinaryIO, Self, cast
 
 from blake3 import blake3
@@ -49,6 +50,7 @@ class StaticMailbox:
         known: returns the nodes whose mailboxes are looked for.
         home: directory for the last heads, or None to keep none.
         silence: seconds to wait for a byte.
+        pause: waits that many seconds; raises `Cancelled` when the person asked to stop, with no second to wait too.
     """
 
     kind = "http"
@@ -62,10 +64,11 @@ class StaticMailbox:
         *,
         home: Path | None = None,
         silence: float = SILENCE,
+        pause: Callable[[float], None] = sleep,
     ) -> None:
         self.count = ByteCount()
         self.address = address
-        self._web = Web(address, self.count, silence=silence)
+        self._web = Web(address, self.count, silence=silence, pause=pause)
         self._known = known
         self._home = home
         self._place_id = ""
@@ -80,6 +83,7 @@ class StaticMailbox:
         expected_id: str | None = None,
         home: Path | None = None,
         silence: float = SILENCE,
+        pause: Callable[[float], None] = sleep,
     ) -> Self:
         """Open a drop behind a web server.
 
@@ -88,8 +92,9 @@ class StaticMailbox:
             NotADrop: nothing like a drop lies there.
             WrongDrop: another drop lies there.
             PlaceError: the server cannot be reached or lets nobody in.
+            Cancelled: the person would not wait any longer.
         """
-        place = cls(parse_web(uri), known, home=home, silence=silence)
+        place = cls(parse_web(uri), known, home=home, silence=silence, pause=pause)
         place._place_id = place._marker()
         if expected_id is not None and place.place_id != expected_id:
             raise WrongDrop(f"{place.describe()} holds the drop {place.place_id}, and {expected_id} was expected.")

@@ -11,10 +11,11 @@ import io
 import re
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from ipaddress import ip_address
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
@@ -28,6 +29,7 @@ from transports.errors import (
 )
 from transports.http.reasons import why_unreached
 from transports.http.schemes import PLAIN
+from transports.http.waits import Connection, Waits
 from transports.layout import RATE_FLOOR
 from transports.mailbox import ByteCount
 from vault.errors import LaceError
@@ -212,12 +214,20 @@ class Web:
         address: of the directory that requests are relative to.
         count: counts bytes and trips.
         silence: seconds to wait for a byte.
+        pause: waits that many seconds; raises `Cancelled` when the person asked to stop, with no second to wait too.
     """
 
-    def __init__(self, address: WebAddress, count: ByteCount, *, silence: float = SILENCE) -> None:
+    def __init__(
+        self,
+        address: WebAddress,
+        count: ByteCount,
+        *,
+        silence: float = SILENCE,
+        pause: Callable[[float], None] = sleep,
+    ) -> None:
         self.address = address
         self.count = count
-        self._silence = silence
+        self._waits = Waits(silence, pause)
         self._connection: http.client.HTTPConnection | None = None
         self.knows_ranges = True
         """False once the server sent a whole file where a part was asked for."""
@@ -284,18 +294,12 @@ class Web:
 
     def _request(self, path: str, headers: Mapping[str, str]) -> http.client.HTTPResponse:
         if self._connection is None:
-            self._connection = self._connected()
-            self._connection.response_class = _Response
+            at, context = self.address, ssl.create_default_context() if self.address.is_tls else None
+            self._connection = Connection(at.host, at.port, self._waits, context)
+            self._connection.response_class = partial(_Response, self._waits)  # type: ignore[assignment] # it makes one
         self.count.trips += 1
         self._connection.request("GET", path, headers=dict(headers))
         return self._connection.getresponse()
-
-    def _connected(self) -> http.client.HTTPConnection:
-        at = self.address
-        if not at.is_tls:
-            return http.client.HTTPConnection(at.host, at.port, timeout=self._silence)
-        context = ssl.create_default_context()
-        return http.client.HTTPSConnection(at.host, at.port, timeout=self._silence, context=context)
 
     def _leave(self, response: http.client.HTTPResponse) -> None:
         """End an answer that has no body; what a server sends after it all the same is not read, and may never end."""
@@ -331,10 +335,10 @@ class Web:
 class _Response(http.client.HTTPResponse):
     """An answer whose head comes in time: else a byte of it now and then would keep a reader for ever."""
 
-    def __init__(self, sock: Any, *args: Any, **options: Any) -> None:
+    def __init__(self, waits: Waits, sock: Any, *args: Any, **options: Any) -> None:
         super().__init__(sock, *args, **options)
         self.fp.close()
-        self._line = _Line(sock)
+        self._line = _Line(sock, waits)
         self.fp: io.BufferedReader = io.BufferedReader(self._line)
 
     def begin(self) -> None:
@@ -350,16 +354,15 @@ class _Response(http.client.HTTPResponse):
 class _Line(io.RawIOBase):
     """What comes over a socket."""
 
-    def __init__(self, sock: socket.socket) -> None:
-        self._sock = sock
+    def __init__(self, sock: socket.socket, waits: Waits) -> None:
+        self._sock, self._waits = sock, waits
         self._file = sock.makefile("rb", buffering=0)  # the socket stays open as long as somebody reads
-        self._most = (sock.gettimeout() or SILENCE) * _HEAD_SILENCES
         self._until = 0.0
         self.is_head = False
 
     def begin_head(self) -> None:
         """Begin to count the seconds that the head takes."""
-        self.is_head, self._until = True, monotonic() + self._most
+        self.is_head, self._until = True, monotonic() + _HEAD_SILENCES * self._waits.silence
 
     def readable(self) -> bool:
         return True
@@ -367,7 +370,7 @@ class _Line(io.RawIOBase):
     def readinto(self, buffer: Any, /) -> int:
         if self.is_head and monotonic() >= self._until:
             raise TimeoutError("its answer does not begin")
-        return self._sock.recv_into(buffer)
+        return self._waits.until(lambda: self._sock.recv_into(buffer))
 
     def close(self) -> None:
         self._file.close()
