@@ -92,11 +92,16 @@ def now() -> Tai:
     return Tai.from_unix_ns(time.time_ns())
 
 
-def make_server(handler: Handler, host: str = "127.0.0.1") -> tuple[LiveServer, Session]:
+def _unpaced() -> Pace:
+    return Pace(None, time.monotonic, time.sleep)
+
+
+def make_server(
+    handler: Handler, host: str = "127.0.0.1", pace: Callable[[], Pace] = _unpaced
+) -> tuple[LiveServer, Session]:
     """Return a server of `HOST` that is not started yet, and what a hello to it is bound to."""
     identity = make_identity(HOST, GROUP, now(), os.urandom)
     session = Session(GROUP, HOST.verifier, identity.public)
-    pace = Pace(None, time.monotonic, time.sleep)
     server = LiveServer(
         handler,
         identity,
@@ -104,16 +109,16 @@ def make_server(handler: Handler, host: str = "127.0.0.1") -> tuple[LiveServer, 
         host=host,
         port=0,
         now=now,
-        pace=lambda: pace,
+        pace=pace,
         entropy=os.urandom,
     )
     return server, session
 
 
 @contextmanager
-def serving_with(handler: Handler) -> Iterator[tuple[int, Session]]:
+def serving_with(handler: Handler, pace: Callable[[], Pace] = _unpaced) -> Iterator[tuple[int, Session]]:
     """Serve on the loopback while it lasts; give the port, and what a hello is bound to."""
-    server, session = make_server(handler)
+    server, session = make_server(handler, pace=pace)
     server.start()
     try:
         yield server.port, session

@@ -23,6 +23,7 @@ from transports.http.bodies import Body
 from transports.http.client import LiveConnection
 from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import client_context
+from transports.http.pace import Pace
 from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
 from transports.http.server import _JUDGES, _JUDGING, _most_on_doorstep
 from transports.http.stream import Source
@@ -104,6 +105,23 @@ def test_one_member_holds_few_places_and_all_of_them_keep_no_invited_one_out() -
             door.reading.acquire()
         assert _ask(port, SYNC_PATH, {HEADER: _hello(9, session)})[0] == 503
         assert _ask(port, REQUEST_PATH, {}) == (200, TAKEN)
+        for line in held:
+            line.close()
+
+
+def test_a_rate_holds_for_a_friend_and_not_for_each_of_their_syncs() -> None:
+    """CYB-17: four syncs of one friend at once were sent four times as much as `serve --rate` says."""
+    door, made = Door(), list[Pace]()
+
+    def pace() -> Pace:
+        made.append(Pace(None, time.monotonic, time.sleep))
+        return made[-1]
+
+    with serving_with(door, pace) as (port, session):
+        held = [begin_body(port, session, number) for number in (1, 1, 2)]
+        for _ in held:
+            door.reading.acquire()
+        assert len(made) == 2
         for line in held:
             line.close()
 

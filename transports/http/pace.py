@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 
 from transports.layout import RATE_FLOOR
 
@@ -13,7 +14,7 @@ _WINDOW = 60.0  # seconds of waiting
 
 
 class Pace:
-    """Spends bytes no faster than a rate; one an answer of a server, which alone says how fast.
+    """Spends bytes no faster than a rate; for several threads, as of one friend who asks several times at once.
 
     Args:
         rate: bytes a second, or None for as fast as it goes.
@@ -25,6 +26,7 @@ class Pace:
         self._rate = rate
         self._monotonic, self._sleep = monotonic, sleep
         self._free_at = 0.0
+        self._turn = Lock()
 
     @property
     def portion(self) -> int | None:
@@ -36,9 +38,10 @@ class Pace:
         if self._rate is None or not size:
             return
         now = self._monotonic()
-        self._free_at = max(self._free_at, now - _BURST) + size / self._rate
-        if self._free_at > now:
-            self._sleep(self._free_at - now)
+        with self._turn:
+            self._free_at = until = max(self._free_at, now - _BURST) + size / self._rate
+        if until > now:
+            self._sleep(until - now)
 
 
 class Patience:

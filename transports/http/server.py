@@ -105,7 +105,7 @@ class LiveServer:
         host: name or number to listen at.
         port: TCP port, or 0 for any free one.
         now: the clock.
-        pace: makes what holds one answer's bytes back to a rate.
+        pace: makes what holds back to a rate what one node is sent.
         entropy: gives random bytes.
 
     Raises:
@@ -126,7 +126,7 @@ class LiveServer:
     ) -> None:
         self._handler = handler
         self._gate = HelloGate(session, now)
-        self._pace = pace
+        self._pace, self._paces = pace, dict[Verifier, Pace]()
         self._pool = ThreadPoolExecutor(_EXCHANGES, thread_name_prefix="lace-serve")
         self._door = ThreadPoolExecutor(_DOORKEEPERS, thread_name_prefix="lace-door")
         self._judges = ThreadPoolExecutor(_JUDGES, thread_name_prefix="lace-judge")
@@ -250,9 +250,11 @@ class LiveServer:
         with _one_more(self._exchanging, who):
             await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
-    def pace(self) -> Pace:
-        """Return what holds one answer back."""
-        return self._pace()
+    def pace(self, who: Verifier) -> Pace:
+        """Return what holds back all that a member is sent, however many answers that are; for the loop alone."""
+        if who not in self._paces:
+            self._paces[who] = self._pace()
+        return self._paces[who]
 
 
 class _Exchange:
@@ -270,7 +272,7 @@ class _Exchange:
         """Run it."""
         loop = asyncio.get_running_loop()
         body = Body(loop, receive, scope)
-        answer = AnswerBody(loop, send, self._server.pace(), scope)
+        answer = AnswerBody(loop, send, self._server.pace(self._who), scope)
         try:
             await self._server.run_exchange(self._who, lambda: self._work(self._who, body, answer.write))
             await answer.finish()
