@@ -76,6 +76,8 @@ class Serving(Asking):
             self.notify(told, title="Serving", markup=False)
         for one in served.revoked:
             self.notify(inert(one.sentence), title="Serving", severity="warning", markup=False)
+        for release in served.releases:
+            self.notify(inert(release.sentence), title="Serving", markup=False)
 
     @property
     def running(self) -> list[Content]:

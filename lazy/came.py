@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lazy.receiving.revoked import Revoked
+from vault.desk_folders import MAIN
 from vault.names import Version
 from vault.plural import plural
 from vault.records import RecordHash
@@ -42,6 +43,12 @@ class NewRelease(NamedTuple):
         told = [plural(self.files, "file")] if self.files else []
         told += [f"{self.deleted} deleted"] if self.deleted else []
         return ", ".join(told) or "no file changed"
+
+    @property
+    def sentence(self) -> str:
+        """Who released it, and what it changes, in words."""
+        where = "" if self.desk == MAIN else f"{self.desk} "
+        return f"{self.name} released {where}{self.version}: {self.changed}"
 
 
 class ExchangeResult(NamedTuple):

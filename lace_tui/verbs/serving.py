@@ -129,6 +129,8 @@ def _again(context: Context, make: Callable[[], _Made], token: CancelToken) -> _
 
 
 def _tell(context: Context, served: Served) -> None:
+    from lace_tui.verbs.sync_report import release_data  # noqa: PLC0415 - only once somebody came
+
     data = {
         "peer": served.peer,
         "received": served.received,
@@ -137,6 +139,7 @@ def _tell(context: Context, served: Served) -> None:
         "admitted": served.admitted or None,
         "problem": served.problem or None,
         "revoked": [{"name": one.name, "by": one.by} for one in served.revoked],
+        "releases": [release_data(one) for one in served.releases],
     }
     who = inert(served.peer)
     if served.admitted:
@@ -148,7 +151,8 @@ def _tell(context: Context, served: Served) -> None:
         text = f"{who}: received {_records(served.received)}, sent {_records(served.sent)}"
         text += f", refused {served.refused}" if served.refused else ""
         text = text if moved else f"{who}: nothing new on either side"
-    text = "\n".join([text, *(f"  {inert(one.sentence)}" for one in served.revoked)])
+    came = [*(one.sentence for one in served.revoked), *(one.sentence for one in served.releases)]
+    text = "\n".join([text, *(f"  {inert(sentence)}" for sentence in came)])
     context.emit(data, text)
 
 

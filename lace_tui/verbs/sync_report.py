@@ -195,7 +195,7 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
         "admitted": result.came.admitted,
         "revoked": [{"name": one.name, "by": one.by} for one in result.came.revoked],
         "joined": result.came.joined,
-        "releases": [_release_data(release) for release in result.came.releases],
+        "releases": [release_data(release) for release in result.came.releases],
         "new_conflicts": result.came.new_conflicts,
         "problems": [
             {
@@ -245,7 +245,7 @@ def _exchange_data(result: PlaceResult, exchange: ExchangeResult, *, is_full: bo
         "cursor_updated": exchange.cursor_updated,
         "conflicts": result.came.new_conflicts if alone else None,
         "releases": [
-            _release_data(release) for release in result.came.releases if release.node == exchange.peer_verifier
+            release_data(release) for release in result.came.releases if release.node == exchange.peer_verifier
         ],
         "vector_before": result.vector_before if alone else None,
         "vector_after": result.vector_after if alone else None,
@@ -258,7 +258,8 @@ def _rejected(refused: Iterable[tuple[Any, str, str]]) -> list[dict[str, Any]]:
     return [{"hash": record, "code": code, "reason": reason} for record, code, reason in refused]
 
 
-def _release_data(release: NewRelease) -> dict[str, Any]:
+def release_data(release: NewRelease) -> dict[str, Any]:
+    """Return a friend's release that came, as JSON has it."""
     return {
         "release": release.release,
         "desk": release.desk,
@@ -294,9 +295,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
     lines += ["  you are a member now"] if result.came.joined else []
     lines += [f"  {inert(name)} is a member now" for name in result.came.admitted]
     lines += [f"  {inert(one.sentence)}" for one in result.came.revoked]
-    for release in result.came.releases:
-        where = "" if release.desk == MAIN else f"{inert(release.desk)} "
-        lines.append(f"  {inert(release.name)} released {where}{release.version}: {release.changed}")
+    lines += [f"  {inert(release.sentence)}" for release in result.came.releases]
     lines += _refusal_lines(result.came.disputed, paint)
     for exchange in result.came.exchanges:
         if exchange.not_available:

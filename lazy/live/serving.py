@@ -18,6 +18,7 @@ from lazy.belonging.admitting import consider, is_for_another, may_ask
 from lazy.belonging.beacon import my_record
 from lazy.belonging.reputation import note_turned_away
 from lazy.belonging.requests import REQUESTS_KEPT, has_room
+from lazy.came import NewRelease
 from lazy.interlace.tiers import pack_offer
 from lazy.live.bookmark import Bookmark
 from lazy.live.common import has_some, knows_much
@@ -73,6 +74,7 @@ class Served(NamedTuple):
         admitted: name of somebody let in.
         problem: what went wrong, as a sentence.
         revoked: members who belong no more by what came.
+        releases: of others, that are visible since then.
     """
 
     peer: str
@@ -82,6 +84,7 @@ class Served(NamedTuple):
     admitted: str = ""
     problem: str = ""
     revoked: tuple[Revoked, ...] = ()
+    releases: tuple[NewRelease, ...] = ()
 
 
 class Service:
@@ -271,6 +274,7 @@ class _Request:
         self.asks = bytearray()
         self.damaged: set[RecordHash] = set()  # here
         self.broken: list[RecordHash] = []  # came so that they are not what their names say
+        self.releases: tuple[NewRelease, ...] = ()
 
     def answer(self, source: Source, write: Callable[[bytes], object]) -> Served:
         frames = iter(StreamReader(source, shared=shared_words(self.vault, self.node, tiers=TIERS)))
@@ -295,7 +299,15 @@ class _Request:
             brought = f"of {plural(self.passed, 'record')} that they brought none was taken"
             problem = f"you left them: {brought}. To begin again: {way}"
         gone = tuple(filter(None, (revoked_as(self.vault, node) for node in sorted(self.receiver.revoked))))
-        return Served(self.label, received=received, sent=sent, refused=refused, problem=problem, revoked=gone)
+        return Served(
+            self.label,
+            received=received,
+            sent=sent,
+            refused=refused,
+            problem=problem,
+            revoked=gone,
+            releases=self.releases,
+        )
 
     # Taking
 
@@ -315,7 +327,8 @@ class _Request:
         finally:
             if intake.records or self._has_unproven():
                 result = PlaceResult(self.label, AddressKind.LIVE.value)
-                close_round(vault, self.receiver, result, before, self.watch, also=self.bookmark.keep, is_served=True)
+                close_round(vault, self.receiver, result, before, self.watch, also=self.bookmark.keep)
+                self.releases = tuple(result.came.releases)
         if is_next:
             intake.keep_cursor()
         if intake.records or (not theirs.lists and self._says_more(theirs)):

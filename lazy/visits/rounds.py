@@ -30,10 +30,12 @@ from vault.commands import as_typed
 from vault.desk_folders import MAIN, desks
 from vault.desks.paths import FolderPath
 from vault.errors import Cancelled, LaceError
+from vault.folder.checked_out import checkout_of, contained
 from vault.folder.divergence import apart_here, note_doubled, note_parted
 from vault.identity.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.records import Verifier
+from vault.revisions.graph import is_ancestor
 from vault.revisions.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
 from vault.store.sums import PutOff
 from vault.vault import Vault
@@ -95,7 +97,6 @@ def close_round(
     watch: Watch,
     *,
     also: Callable[[Writer], None] | None = None,
-    is_served: bool = False,
 ) -> None:
     """End the round, also when it was cut off: refusals, visible releases, conflicts, in one transaction.
 
@@ -106,13 +107,12 @@ def close_round(
         before: what was visible.
         watch: progress and cancel, while what came is proven.
         also: notes what else belongs into that transaction.
-        is_served: it was a friend's visit to my server, which tells of it itself.
 
     Raises:
         Cancelled: the person stopped it. The round has ended all the same, and what was not proven is not shown yet.
     """
     receiver.gather(watch)
-    if not is_served and held_back(vault) is not None:
+    if held_back(vault) is not None:
         with vault.writing(receiving=True) as w:  # what came is shown once that is settled, which no visit does
             note_unheard(w, before)
     proving = _Proving(watch)
@@ -129,7 +129,7 @@ def close_round(
         result.came.new_conflicts = note_version_conflicts(w, vault)
         note_unheard_conflicts(w, result.came.new_conflicts)
         note_forks(w, vault)
-        if came and not is_served:
+        if came:
             note_unheard(w, before)
     result.came.awaited = frozenset(receiver.awaited & {refusal.hash for refusal in receiver.refusals})
     result.came.exchanges = _with_refusals(receiver, result.came.exchanges)
@@ -268,7 +268,10 @@ def finish(
 
 
 def _tell_unheard(vault: Vault, result: PlaceResult) -> None:
-    """Tell what came with earlier visits that were cut off, and which conflicts came with a friend's at my server."""
+    """Tell what came with earlier visits that were cut off, or with a friend's at my server, which told it there.
+
+    What my folder contains by now is no news.
+    """
     if earlier := [one for one in unheard_conflicts(vault.store) if one not in result.came.new_conflicts]:
         still_open = {conflict.id for conflict in conflicts(vault)}
         result.came.new_conflicts[:0] = [one for one in earlier if one in still_open]
@@ -278,7 +281,10 @@ def _tell_unheard(vault: Vault, result: PlaceResult) -> None:
     told = {release.release for release in result.came.releases}
     came = releases_since(vault.store, since)
     others = [one for one in came if one.node != vault.node.text and one.hash not in told]
-    result.came.releases[:0] = [_new_release(vault, release) for release in others]
+    fresh = [
+        one for one in others if not is_ancestor(vault.store, one.commit, *contained(checkout_of(vault, one.desk)))
+    ]
+    result.came.releases[:0] = [_new_release(vault, release) for release in fresh]
 
 
 def _unreleased(vault: Vault, place: Place) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Releases and conflicts that came with a visit which was cut off before it could tell of them (APP-13, LAZ-38).
 
 What a visit stored stays, also where the place goes away in the middle, or this vault may sign nothing yet; the next
-visit that ends tells of it.
+visit that ends tells of it. So it does of what a friend brought to my server, which tells it there, perhaps to nobody.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from lazy.came import Came, ExchangeResult
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.endings import Refused
+from lazy.folder.update import update
 from lazy.places.adding import add_place
 from lazy.problems import Problem
 from lazy.receiving.revoked import Revoked
@@ -240,6 +241,32 @@ def test_a_revocation_that_a_friend_brought_to_my_vault_is_told_by_my_next_visit
     assert visit(bob).came.revoked == []
     carol.close()
     dan.close()
+
+
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_a_release_that_a_friend_brought_to_my_vault_is_told_by_my_next_visit(
+    circle: tuple[Vault, Vault, Vault], tmp_path: Path, is_taken: bool
+) -> None:
+    """LAZ-65, APP-13: no visit said that it came, nor that an update brings it; once it was taken it is no news."""
+    _, _, bob = circle
+    visit(bob)
+    update(bob)
+    carol = befriend(tmp_path, bob, "carol", machine="b")
+    visit(carol)
+    update(carol)
+    write(carol, "c.txt", "of carol\n")
+    releasing.release(carol, Version(3, 0, 0), "third")
+    shutil.copytree(tmp_path / "bob" / "home", tmp_path / "carol" / "home", dirs_exist_ok=True)  # one machine
+    add_place(carol, "bobs", str(bob.folder), cwd=tmp_path)
+    (brought,) = sync(carol, ["bobs"])
+    assert brought.sent
+    if is_taken:
+        update(bob)
+    after = visit(bob)
+    assert [str(release.version) for release in after.came.releases] == ([] if is_taken else ["3.0.0"])
+    assert after.next == ("" if is_taken else "lace update")
+    assert visit(bob).came.releases == []
+    carol.close()
 
 
 def test_two_of_one_name_are_told_apart_by_their_keys() -> None:
