@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from lazy.folder.acts import is_silent
 from vault.desks.edit import select_paths
 from vault.folder.checked_out import checkout_of
 from vault.folder.dir_cache import StoredDirCache
@@ -91,10 +92,13 @@ def begin(w: Writer, desk: str, words: Sequence[str], found: RecordHash | None) 
 def begun(store: Store, desk: str, words: Sequence[str]) -> PathUnderWay | None:
     """Return what the same checkout noted before it was cut off; None where none was.
 
-    Where anything else was done here since, this one is no longer the same.
+    Where a person did anything else here since, this one is no longer the same; visits and servers end nothing.
     """
     noted = store.note(PATH_UNDER_WAY, desk)
-    return noted if noted is not None and noted[:2] == (_last_entry(store), tuple(words)) else None
+    if noted is None or noted.words != tuple(words):
+        return None
+    since = {str(act) for (act,) in store.rows("SELECT verb FROM audit WHERE seq > ?", noted.last)}
+    return noted if all(map(is_silent, since)) else None
 
 
 def end(w: Writer, desk: str) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lace_tui.deeds import plan_undo
 from lace_tui.screens.written import undo_lines
+from lazy.folder import checkout_files
 from tests.circle.world import open_vault
 from tests.cli.looking import error_of
-from tests.cli.undoable import begin
+from tests.cli.undoable import begin, files_of
 from tests.people import Person
+from vault.desks.checkout import apply_plan
+from vault.desks.plan import CheckoutPlan
+from vault.files import NotWritable
 from vault.records import RecordHash
 from vault.revisions.kept_states import MOST_KEPT, keep_state
 
@@ -87,3 +92,30 @@ def test_it_is_told_which_state_another_one_pushes_out(kept: Person) -> None:
     kept.write("a.txt", "seven\n")
     planned, done = kept.lace("undo", "--dry-run"), kept.lace("undo")
     assert planned["pushed_out"] == done["pushed_out"] == "main@kept-3"
+
+
+def test_a_visit_between_a_checkout_that_was_cut_off_and_the_same_again_changes_no_undo(
+    alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-4, APP-13: the half that was brought before it was then what an undo went back to."""
+    begin(alice)
+    for text in ("one\n", "two\n", "three\n"):
+        for name in ("deep/a.txt", "deep/b.txt"):
+            alice.write(name, text)
+        alice.lace("commit", "-m", text.strip())
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.lace("checkout", "main@2", "deep")
+    had = files_of(alice)
+
+    def cut_off(folder: Path, plan: CheckoutPlan, **how: Any) -> None:
+        apply_plan(folder, plan._replace(writes=plan.writes[:1]), **how)
+        raise NotWritable("The folder cannot be written.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(checkout_files, "apply_plan", cut_off)
+        assert alice.run("checkout", "main@3", "deep").code
+    assert files_of(alice) != had
+    alice.lace("sync", "stick")
+    alice.lace("checkout", "main@3", "deep")
+    alice.lace("undo")
+    assert files_of(alice) == had
