@@ -308,6 +308,8 @@ _FILES_OF: tuple[Action, ...] = (
     _do(_FI, "read-file", "enter", "Read", "Read the selected file as it was.", "lace cat DESK@CASE PATH", hint="read"),
     _do(_FI, "compare", "d", "Compare", "Show what differs from another time; asks which, the newest if none.",
         "lace diff A B", hint="compare"),
+    _do(_FI, "bring-file", "b", "Bring a file back", "Bring the selected file alone into the folder; shows the plan.",
+        "lace checkout DESK@CASE PATH", hint="bring back"),
     _do(_FI, "bring-back", "o", "Check out", "Bring the folder to this revision; shows the plan first.",
         "lace checkout DESK@CASE", hint="check out"),
     _do(_FI, "copy-out", "x", "Copy out", "Write a copy of all these files into another folder.",

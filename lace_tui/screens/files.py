@@ -14,6 +14,7 @@ from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import expanded, sharing_note
 from lace_tui.cli.progress import bytes_text
 from lace_tui.host import Refused
+from lace_tui.screens.bringing import offer_file
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
@@ -145,6 +146,11 @@ class Files(Listing):
         """Bring the folder to this revision, after the plan."""
         offer_checkout(self, self._old)
 
+    def action_bring_file(self) -> None:
+        """Bring the selected file alone into the folder, after the plan."""
+        if (found := self._entry) is not None:
+            offer_file(self, self._old.at, found[0], _as_called(self._old, found[0], self.lace.here))
+
     def action_copy_out(self) -> None:
         """Write a copy elsewhere."""
 
@@ -175,13 +181,15 @@ class Files(Listing):
 
 
 def cat_command(old: OldFiles, path: str, here: str) -> str:
-    """Return the command that prints a file of a revision, as it is typed in the folder the app was opened in.
+    """Return the command that prints a file of a revision, as it is typed in the folder the app was opened in."""
+    return as_typed("cat", old.at.what, _as_called(old, path, here))
 
-    Elsewhere than in the folder of its desk, a path is as the desk calls it.
-    """
+
+def _as_called(old: OldFiles, path: str, here: str) -> str:
+    """Return a path as a command takes it there; elsewhere than in the folder of its desk, as the desk calls it."""
     if old.folder and Path(here).is_relative_to(old.folder):
-        path = os.path.relpath(os.path.join(old.folder, path), here)  # noqa: PTH118 - text alone
-    return as_typed("cat", old.at.what, path)
+        return os.path.relpath(os.path.join(old.folder, path), here)  # noqa: PTH118 - text alone
+    return path
 
 
 def show_difference(place: Listing, action_id: str, found: Found) -> None:
