@@ -20,7 +20,7 @@ from lazy.endings import Queued
 from lazy.problems import NO_PERSON_NEEDED
 from lazy.results import HasAll, PlaceResult, sync_command
 from transports.layout import ONE_FILE
-from vault.desk_folders import MAIN, desks
+from vault.desk_folders import desks
 from vault.errors import LaceError
 from vault.plural import plural
 from vault.vault import Vault
