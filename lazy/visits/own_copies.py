@@ -98,13 +98,18 @@ def bytes_of(wanted: Wanted) -> int:
 
 
 def refused_before(vault: Vault, medium: MailboxMedium, name: str, wanted: Wanted) -> WithoutRoom | None:
-    """Return how the place of that name had no room for what is wanted, unless something changed since."""
+    """Return how the place of that name had no room for what is wanted, unless something changed since.
+
+    Where a stick tells its room, some of what waits beside that now may fit.
+    """
     known = without_room(vault.store, name)
     if known is None or not wanted.records:
         return None
     is_told = medium.kind != AddressKind.GIT or known.free is not None  # else the host had none, which tells nothing
-    free = medium.free_bytes(vault.group, vault.node) if is_told else None
-    return known if is_still_so(known, bytes_of(wanted), free, vault.around.now_ns()) else None
+    free, needed = medium.free_bytes(vault.group, vault.node) if is_told else None, bytes_of(wanted)
+    if needed > known.needed and free is not None and medium.kind == AddressKind.DROP:
+        return None
+    return known if is_still_so(known, needed, free, vault.around.now_ns()) else None
 
 
 def not_mine(wanted: Wanted, listing: Listing | None, node: Verifier) -> dict[RecordHash, WantedRecord]:

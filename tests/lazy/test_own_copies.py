@@ -179,6 +179,25 @@ def test_copies_that_do_not_fit_keep_nothing_else_back(
     assert prune(alice).files == some.unproven
 
 
+def test_what_fits_of_more_that_waits_goes_at_once(films: tuple[Vault, Vault]) -> None:
+    """CLAY-79: a small file that a prune waited for since then was tried no earlier than a day after a large one."""
+    alice, bob = films
+    (first,) = sync(alice, ["stick"])
+    assert [problem.code for problem in first.problems] == ["copies-wait"]
+    assert prune(alice).files == 1
+    for size in (300_000, 200_000):
+        large(bob, "bob.bin", size)
+    visited(bob, "stick")
+    sync(alice, ["stick"])
+    update(alice)
+    assert prune(alice).unproven == 3
+    (dry,) = sync(alice, ["stick"], dry_run=True)
+    (done,) = sync(alice, ["stick"])
+    assert dry.sent == done.sent > 0
+    assert prune(alice).files == 1
+    assert sync(alice, ["stick"])[0].sent == 0
+
+
 def a_day_later(vault: Vault, monkeypatch: pytest.MonkeyPatch, days: int = 1) -> None:
     """Let a vault's clock be some days ahead."""
     now = vault.around.now_ns
