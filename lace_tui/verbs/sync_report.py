@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lazy.interlace.scope import Scope
     from vault.records import RecordHash
 
-__all__ = ["answer"]
+__all__ = ["answer", "release_data"]
 
 _SHOWN_REFUSALS = 20
 _NAMED_BY = "; named by: lace quarantine"
