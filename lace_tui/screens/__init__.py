@@ -9,7 +9,8 @@
 | `conflicts`, `resolve`, `comparing`, `editing`, `walk`, `keeping`, `sides`, `written` | conflicts, deciding |
 | `late`, `left` | texts that decide nothing any more |
 | `queue`, `peers`, `belonging` | who lacks what, who is there, and leaving |
-| `history`, `files`, `old`, `kept`, `letting_go` | every point in time, what is kept, and letting go of old ones |
+| `history`, `files`, `bringing`, `old` | every point in time, its files, and what is brought back of them |
+| `kept`, `letting_go` | what an undo or a checkout kept, and letting go of old ones |
 | `audit`, `quarantine` | what was done, and what was refused |
 | `export`, `settings` | tables, and how all of this behaves |
 """
