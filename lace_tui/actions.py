@@ -114,6 +114,8 @@ _EVERYWHERE: tuple[Action, ...] = (
     Action(
         "log", "Activity", "Show what was done in this sitting, with its commands.", ("exclamation_mark",), "!", "log"
     ),
+    _do(Scope.APP, "changes", "D", "What changed here", "Show what you changed in the folder since your last commit.",
+        "lace diff"),
     _do(Scope.APP, "undo", "U", "Undo",
         "Take back your last commit, update or change of places; shows the plan first.", "lace undo"),
     _do(Scope.APP, "redo", "Z", "Redo", "Do again what you took back last in this sitting; shows the plan first.",

@@ -35,6 +35,13 @@ class Asking(Looking):
     taken_back: TakenBack | None = None
     """What `Z` would do again."""
 
+    def action_changes(self) -> None:
+        """Show what changed in the folder since the last commit."""
+        from lace_tui.screens.files import show_changes  # noqa: PLC0415 - no part of the first frame
+
+        if isinstance(self.screen, PlaceScreen):
+            show_changes(self.screen)
+
     def action_undo(self) -> None:
         """Say what would be taken back, and ask."""
         from lace_tui.screens.plans import ask_undo  # noqa: PLC0415 - no part of the first frame

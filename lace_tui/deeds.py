@@ -48,6 +48,7 @@ from vault.folder.work import changes
 from vault.identity.words import fingerprint_words
 from vault.lock import LOCK_SECONDS
 from vault.names import Version, check_name
+from vault.plural import few
 from vault.records import Verifier
 from vault.releasing import NothingToRelease, Released, check_new
 from vault.releasing import release as make_release
@@ -90,6 +91,7 @@ __all__ += [
     "words_of",
 ]
 
+_NAMED = 3  # changed paths named before a release
 _OTHER_NAME = "Choose another name."
 _WRITTEN = frozenset({"drop", "git"})  # kinds of places that this vault writes to
 
@@ -267,6 +269,7 @@ def next_release(vault: Vault, here: str) -> NextRelease:
     if found.items or earlier:
         since = since_after(vault, desk, found, overlay)
         new = new_text(found, earlier, since)
+        new += f": {few([item.path for item in found.items], _NAMED)}" if found.items and not earlier else ""
         told = [*look_lines(vault, found)[:1], *gone_lines(since), *still_shared_lines(found.problems)]
         gone = "\n".join([*told, *left_out_lines(vault, desk, relation_of(vault, desk))])
     else:

@@ -57,9 +57,14 @@ def tree_differences(
     return _differences(found, (before.what, after.what), read, read)
 
 
-def folder_differences(vault: Vault, found: Changes, names: tuple[str, str]) -> list[Difference]:
-    """Return what differs between the folder and what it stands on; reads one changed file at a time."""
-    return _differences(found.items, names, _stored(vault), _on_disk(vault, found.desk))
+def folder_differences(
+    vault: Vault, found: Changes, names: tuple[str, str], *, limit: int | None = None
+) -> list[Difference]:
+    """Return what differs between the folder and what it stands on; with a limit, only that many paths.
+
+    One changed file is read at a time.
+    """
+    return _differences(found.items[:limit], names, _stored(vault), _on_disk(vault, found.desk))
 
 
 def shown_differences(differences: Sequence[Difference], paint: Paint) -> str:

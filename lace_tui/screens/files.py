@@ -25,8 +25,10 @@ from lace_tui.screens.old import (
     as_planned,
     content_lines,
     foreseen_lines,
+    in_folder,
     latest,
 )
+from lace_tui.screens.place import PlaceScreen
 from lace_tui.screens.viewer import Texts, Viewer, painted
 from lace_tui.screens.written import out_lines
 from lazy.folder.checkout_files import CheckedOut, Foreseen
@@ -40,7 +42,7 @@ from vault.plural import plural
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Files", "cat_command", "checked_out_card", "offer_checkout", "show_difference"]
+__all__ = ["Files", "cat_command", "checked_out_card", "offer_checkout", "show_changes", "show_difference"]
 
 
 class _Rows:
@@ -192,7 +194,18 @@ def _as_called(old: OldFiles, path: str, here: str) -> str:
     return path
 
 
-def show_difference(place: Listing, action_id: str, found: Found) -> None:
+def show_changes(place: PlaceScreen) -> None:
+    """Show what differs between the folder as it is and its last commit."""
+    here = place.lace.here
+    place.lace.ask(
+        lambda vault: in_folder(vault, here),
+        lambda found: show_difference(place, "changes", found),
+        "diff",
+        asked="What changed here",
+    )
+
+
+def show_difference(place: PlaceScreen, action_id: str, found: Found) -> None:
     """Show what differs, to whoever asked for it by an action of a place."""
     place.lace.open_page(place, action_id, Viewer(found.title, Texts(found.lines, painted), found.command))
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from lace_tui.cli.difftext import Difference, tree_differences
+from lace_tui.cli.difftext import Difference, folder_differences, tree_differences
 from lace_tui.cli.inert import inert
 from lace_tui.cli.written import moved_text
 from lace_tui.lineage import Row, draw
@@ -19,17 +20,18 @@ from lazy.folder.going_back import check_out, plan_check_out
 from lazy.log import LogLine
 from lazy.people import label_of
 from vault.commands import as_typed
-from vault.desk_folders import desks, mapped_folder
+from vault.desk_folders import desk_at, desks, mapped_folder
 from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.pages import Entry
 from vault.desks.tree import walk
 from vault.errors import CallerError
+from vault.folder.work import changes, checkout_of
 from vault.names import SELF
 from vault.plural import more_lines
 from vault.profile import Release, read
 from vault.records import RecordHash, Seal, parse_record
 from vault.revisions.graph import nearest_below
-from vault.revisions.history import commit_info
+from vault.revisions.history import commit_info, revision_of
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -45,6 +47,7 @@ __all__ = [
     "entry_at",
     "files_at",
     "foreseen_lines",
+    "in_folder",
     "latest",
     "what_changed",
 ]
@@ -189,12 +192,25 @@ def what_changed(vault: Vault, keys: tuple[str, ...]) -> Found:
         return Found(title, _told(tree_differences(vault, old, new, limit=DIFFERENCES + 1)), "")
 
 
-def _told(found: list[Difference]) -> tuple[str, ...]:
+def in_folder(vault: Vault, here: str) -> Found:
+    """Return what differs between a folder as it is and its last commit; the folder is that of the desk at a path."""
+    found = changes(vault, desk_at(vault, Path(here)), is_dry=True)
+    base = checkout_of(vault, found.desk)
+    head = revision_of(vault.store, vault.node.text, found.desk, base.commit) if base is not None else None
+    before = f"{found.desk}@{head.number}" if head is not None else "nothing"
+    differing = folder_differences(vault, found, (before, "folder"), limit=DIFFERENCES + 1)
+    nothing, more = f"Nothing changed in {found.desk} since the last commit.", "all are listed by: lace changes"
+    return Found(f"{before} to your folder", _told(differing, nothing, more), "lace diff")
+
+
+def _told(
+    found: list[Difference], nothing: str = "No file differs.", more: str = "name one by command: lace diff A B PATH"
+) -> tuple[str, ...]:
     if not found:
-        return ("No file differs.",)
+        return (nothing,)
     lines = [line for difference in found[:DIFFERENCES] for line in difference.lines]
     if len(found) > DIFFERENCES:
-        lines += ["", f"More than {DIFFERENCES} files differ; name one by command: lace diff A B PATH"]
+        lines += ["", f"More than {DIFFERENCES} files differ; {more}"]
     return tuple(lines)
 
 

@@ -105,7 +105,7 @@ async def test_a_release_says_what_goes_and_proposes_none_where_nothing_changed(
 
 
 async def test_a_release_without_what_friends_released_says_so_before(app: LaceApp, story: Story) -> None:
-    """LAZ-45: the command says it before it asks; the app said it once friends could not be spared it any more."""
+    """APP-1: the command says it before it asks; the app said it once friends could not be spared it any more."""
     story.write("alice", "songs.md", "one\n")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
