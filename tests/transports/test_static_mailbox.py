@@ -293,6 +293,28 @@ def test_what_a_server_does_to_a_mailbox_is_not_its_owners_to_mend(
     assert "next sync" not in said
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ok(b"<html>sign in</html>"),
+        b"HTTP/1.1 302 Found\r\nLocation: http://portal.example/\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+    ],
+    ids=["page", "elsewhere", "missing"],
+)
+def test_what_answers_for_a_known_copy_may_be_the_network_on_the_way(
+    alice: Person, bob: Person, friends: Path, answer: bytes
+) -> None:
+    """CYB-16: in a hotel, whose network wants a login first, a place of a year was to be named by its directory."""
+    answers = [ok((friends / "lace-drop.txt").read_bytes())]
+    with lying_server(lambda _: answers[-1]) as uri:
+        bob.lace("place", "add", "site", uri)
+        answers.append(answer)
+        told = bob.lace("sync", "site", expect=25)["error"]
+    assert "wants a login first" in told["hint"]
+    assert "Name the directory" not in told["hint"]
+
+
 def test_interim_answers_before_the_file_are_passed_over() -> None:
     """CYB-16, INT-122: a server that sends early hints held no drop."""
     hints = b"HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"

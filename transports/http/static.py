@@ -19,7 +19,15 @@ from typing import BinaryIO, Self, cast
 from blake3 import blake3
 
 from transports.drop.marker import MARKER, parse_marker
-from transports.errors import BadSnapshot, MissingFile, NotADrop, OnlyRead, UnreadableFile, WrongDrop
+from transports.errors import (
+    BadSnapshot,
+    CertificateUntrusted,
+    MissingFile,
+    NotADrop,
+    OnlyRead,
+    UnreadableFile,
+    WrongDrop,
+)
 from transports.http.web import SILENCE, RangeAnswer, Web, WebAddress, parse_web
 from transports.layout import BUNDLE_NAME, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, ByteCount, MailboxWriter
@@ -95,7 +103,12 @@ class StaticMailbox:
             Cancelled: the person would not wait any longer.
         """
         place = cls(parse_web(uri), known, home=home, silence=silence, pause=pause)
-        place._place_id = place._marker()
+        try:
+            place._place_id = place._marker()
+        except (NotADrop, CertificateUntrusted) as error:
+            if expected_id is not None:
+                error.hint = _NOT_AS_BEFORE
+            raise
         if expected_id is not None and place.place_id != expected_id:
             raise WrongDrop(f"{place.describe()} holds the drop {place.place_id}, and {expected_id} was expected.")
         return place
@@ -346,6 +359,10 @@ class _WebReader(BufferedReader):
         self._parts.expect(parts)
 
 
+_NOT_AS_BEFORE = (
+    "Where a network wants a login first, it answers for everybody: log in with a browser, see that the clock of this"
+    " machine is right, and run the same command again. Else ask whoever keeps the copy where it lies now."
+)
 _COPY = f"Name the directory behind which the drop lies, the one with {MARKER}."
 
 
