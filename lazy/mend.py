@@ -32,6 +32,7 @@ from transports.reading import fetch, read_head, read_listing
 from vault.desk_folders import desks, folder_of, within
 from vault.desks.worktree import Scanning, snapshot
 from vault.errors import Cancelled, LaceError
+from vault.fsck.bodies import INTEGRITY
 from vault.fsck.check import WRONG_TYPE, check
 from vault.fsck.repair import forget_put_aside, put_aside, repair, was_put_aside
 from vault.fsck.report import BadThing, FsckReport
@@ -57,7 +58,7 @@ def examine(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         Locked, Cancelled: as `vault.fsck.check.check`.
     """
     report = check(vault, watch=watch)
-    if any(bad.code == WRONG_TYPE for bad in report.bad):
+    if any(bad.code in {WRONG_TYPE, INTEGRITY} for bad in report.bad):
         return report  # where the places are is among what cannot be read
     rotten = tuple(bad for _, _, found in found_rotten(vault, watch) for bad in found) + tuple(
         bad for _, bad in markers(vault)

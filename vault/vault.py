@@ -141,7 +141,7 @@ class Vault:
             if not path.is_file():
                 raise NoVault(f"There is no vault in {folder}.")
         self.store = Store(path)
-        if lock is None and not self.store.note(NODE):
+        if lock is None and not self._names_node(mending):
             self._require_records(mending)
         self._home = self.dot.stat()
         self.lock = lock or lock_of(self.dot, around)
@@ -149,6 +149,16 @@ class Vault:
         self._key = key
         self._mark: MarkFile | None = None
         self._mark_lock: VaultLock | None = None
+
+    def _names_node(self, mending: bool) -> bool:
+        """Tell whether the store says whose it is; a repair begins also where that page cannot be read."""
+        try:
+            return bool(self.store.note(NODE))
+        except StoreDamaged:
+            if mending:
+                return True
+            self.store.close()
+            raise
 
     def _require_records(self, mending: bool) -> None:
         """Refuse, and close, a store that does not say whose it is, but for a repair that its records tell it."""

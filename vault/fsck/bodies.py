@@ -16,8 +16,9 @@ from vault.store.schema import misshapen
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["ROW", "Scan", "faults_of_file", "is_beyond", "name_of", "scan_bodies"]
+__all__ = ["INTEGRITY", "ROW", "Scan", "faults_of_file", "is_beyond", "name_of", "scan_bodies"]
 
+INTEGRITY = "integrity"  # code of what SQLite says of its own file
 _BEYOND = "If a repair does not help, move .vault away, join again with lace accept INVITE, and sync."
 # Cast, since damage may have made a text of what must be bytes, and a text that is no UTF-8 cannot be read at all.
 ROW = (
@@ -46,7 +47,7 @@ def faults_of_file(vault: Vault) -> list[BadThing]:
     except sqlite3.DatabaseError as fault:
         found = [str(fault)]
     bad = [
-        BadThing("store", "store.db", "integrity", f"SQLite says of the store: {line}. {_BEYOND}")
+        BadThing("store", "store.db", INTEGRITY, f"SQLite says of the store: {line}. {_BEYOND}")
         for line in found
         if line != "ok"
     ]
@@ -104,10 +105,10 @@ def _opening(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def name_of(kind: bytes, digest: bytes, p: int) -> str:
+def name_of(kind: bytes | None, digest: bytes | None, p: int) -> str:
     """Return the hash text of what lies at a position, which damage may have left without one."""
     try:
-        return RecordHash(kind.decode("utf-8", "replace"), digest).text
+        return RecordHash((kind or b"").decode("utf-8", "replace"), digest or b"").text
     except DataError:
         return f"position {p}"
 

@@ -12,7 +12,7 @@ import sqlite3
 from vault.audit.chain import told
 from vault.audit.trail import verify_trail
 from vault.errors import Cancelled, DataError, EnvironmentFault, LaceError
-from vault.fsck.bodies import Scan, faults_of_file, is_beyond, scan_bodies
+from vault.fsck.bodies import INTEGRITY, Scan, faults_of_file, is_beyond, scan_bodies
 from vault.fsck.drafts import lost_drafts
 from vault.fsck.folders import unreadable
 from vault.fsck.notes import unreadable_notes
@@ -89,16 +89,27 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
             bad.append(BadThing("store", "store.db", "unreadable", f"The records cannot be read ({fault})."))
             return FsckReport(ok=False, records=0, bad=tuple(bad))
         bad += scan.bad
-        bad += _audit(vault, scan)
-        bad += _settings(vault)
-        if (gap := log_gap(vault)) is not None:
-            bad.append(BadThing("log", str(gap[0]), "gap", _NO_ENTRY.format(*gap)))
-        if not scan.bad:  # views follow from records: damaged ones would only be named twice
-            views = _views(vault, watch, is_last=not bad)
-            bad += views or lost_drafts(vault)
-        notes = _notes(vault) if not bad else ()
-        more = (_ONLY_READ,) if not is_kept else _left(vault) if not bad else ()
-        return FsckReport(not bad, scan.records, tuple(bad), notes=(*notes, *more))
+        try:
+            return _rest(vault, scan, bad, watch, is_kept=is_kept)
+        except (sqlite3.DatabaseError, DataError) as fault:
+            if not any(thing.code == INTEGRITY for thing in bad):
+                raise
+            bad.append(BadThing("store", "store.db", "unreadable", f"Nothing else can be looked at ({fault})."))
+            return FsckReport(ok=False, records=scan.records, bad=tuple(bad))
+
+
+def _rest(vault: Vault, scan: Scan, bad: list[BadThing], watch: Watch, *, is_kept: bool) -> FsckReport:
+    """Look at all that is not the file and the records themselves, and say what is wrong besides."""
+    bad += _audit(vault, scan)
+    bad += _settings(vault)
+    if (gap := log_gap(vault)) is not None:
+        bad.append(BadThing("log", str(gap[0]), "gap", _NO_ENTRY.format(*gap)))
+    if not scan.bad:  # views follow from records: damaged ones would only be named twice
+        views = _views(vault, watch, is_last=not bad)
+        bad += views or lost_drafts(vault)
+    notes = _notes(vault) if not bad else ()
+    more = (_ONLY_READ,) if not is_kept else _left(vault) if not bad else ()
+    return FsckReport(not bad, scan.records, tuple(bad), notes=(*notes, *more))
 
 
 def _values(vault: Vault) -> list[BadThing]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vault.notes.note import Note
     from vault.vault import Vault
 
-__all__ = ["require_node", "settle_identity"]
+__all__ = ["require_node", "settle_identity", "settle_instance"]
 
 _AUDIT, _CARD, _FOUNDING = "lace/audit", "lace/node", "lace/founding"
 _BY = "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)"
@@ -55,7 +55,6 @@ def settle_identity(vault: Vault) -> None:
             if group_id(founding.plex) == group:
                 _set(vault, FOUNDING_PLEX, b64a.encode(founding.plex.hash.digest))
                 _set(vault, FOUNDING, founding.hash.text)
-    _instance(vault, node)
 
 
 def require_node(vault: Vault) -> None:
@@ -129,9 +128,14 @@ def _sealed(vault: Vault, app: str) -> Iterator[Seal]:
                 yield record
 
 
-def _instance(vault: Vault, node: Verifier) -> None:
-    """Find the mark of this vault where its instance has none: the one of its node that ends where the log does."""
-    store = vault.store
+def settle_instance(vault: Vault) -> None:
+    """Find the mark of this vault where its instance has none: the one of its node that ends where the log does.
+
+    Inside a transaction, once the view of the log was made anew.
+    """
+    store, node = vault.store, _named(vault)
+    if node is None:
+        return
     try:
         with suppress(DataError, MarkDamaged, ValueError):
             if vault.mark.load() is not None:

@@ -11,15 +11,16 @@ from contextlib import suppress
 
 from vault.errors import DataError
 from vault.files import NotWritable, make_directory, write_atomic
-from vault.fsck.bodies import ROW, Scan, faults_of_file, is_beyond, name_of, scan_bodies
+from vault.fsck.bodies import INTEGRITY, ROW, Scan, is_beyond, name_of, scan_bodies
 from vault.fsck.check import check
 from vault.fsck.drafts import let_go_of_drafts, told_of
 from vault.fsck.folders import settle_folders
-from vault.fsck.identity import require_node, settle_identity
+from vault.fsck.identity import require_node, settle_identity, settle_instance
 from vault.fsck.notes import settle_notes
 from vault.fsck.own import settle_conflicts, settle_local, settle_mark
 from vault.fsck.report import FsckReport
 from vault.fsck.rules import settle_rules
+from vault.fsck.scratch import scratch
 from vault.lock import LOCK_SECONDS
 from vault.notes.own import EPOCH, NODE, PUT_ASIDE
 from vault.records import RecordHash
@@ -28,6 +29,7 @@ from vault.store import Store, packcheck
 from vault.store.database import StoreDamaged
 from vault.store.numbers import renumber
 from vault.store.packmend import mend_frames
+from vault.store.salvage import copy_readable
 from vault.store.values import TRUTH_TABLES, retype
 from vault.vault import Vault
 from vault.watch import Watch
@@ -54,6 +56,8 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         for thing in before.bad:
             if is_beyond(thing):
                 raise StoreDamaged(thing.message, hint=REJOIN)
+        if any(thing.code == INTEGRITY for thing in before.bad):
+            _make_file_anew(vault)
         require_node(vault)
         told = told_of(vault, before.bad)
         asked = told if told and not was_put_aside(vault) else ()  # or nobody has looked yet for what was lost
@@ -87,6 +91,14 @@ def forget_put_aside(vault: Vault) -> None:
             w.store.set_note(PUT_ASIDE, ())
 
 
+def _make_file_anew(vault: Vault) -> None:
+    """Write the store's file anew from all that can be read of it, before anything is made anew in it."""
+    with scratch(vault, alone=True) as made:
+        with made.transaction():
+            copy_readable(vault.store.db, made.db)
+        vault.store.become(made.db)
+
+
 def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
     """Put aside what is damaged and make the views anew; return the names of what was put aside."""
     store = vault.store
@@ -116,9 +128,8 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
             lost += [record for record in put_aside(vault) if record not in lost]
             store.set_note(PUT_ASIDE, tuple(lost))
             packcheck.put_right(store.db, store.packs)
-            if any(thing.code == "integrity" for thing in faults_of_file(vault)):
-                store.run("REINDEX")
             store.rebuild(store.note(NODE), vault.founding, watch.cancelled)
+            settle_instance(vault)
             settle_conflicts(store, rotten)
             settle_folders(vault, rotten)
             settle_rules(vault, rotten)

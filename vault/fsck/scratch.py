@@ -45,8 +45,12 @@ def undisturbed(vault: Vault) -> Iterator[bool]:
 
 
 @contextmanager
-def scratch(vault: Vault) -> Iterator[Store]:
+def scratch(vault: Vault, *, alone: bool = False) -> Iterator[Store]:
     """Open an empty store beside the vault's, to which the vault's is attached as `live`.
+
+    Args:
+        vault: whose.
+        alone: the vault's is not attached, and the new one has tables of records itself.
 
     Raises:
         NotWritable, StoreUnwritable: there is no room for it.
@@ -69,11 +73,12 @@ def scratch(vault: Vault) -> Iterator[Store]:
         try:
             with Store(path, create=True) as made:
                 made.db.execute("PRAGMA synchronous=OFF")  # it may be lost at any time
-                made.db.executescript(
-                    "DROP TABLE body; DROP TABLE packed; DROP TABLE frame; DROP TABLE pack; DROP TABLE tomb"
-                )  # so that `body` means the attached one
-                _attach(made.db, vault)
-                made.db.execute("BEGIN")  # what a store begins by itself would write in what is attached too
+                if not alone:
+                    made.db.executescript(
+                        "DROP TABLE body; DROP TABLE packed; DROP TABLE frame; DROP TABLE pack; DROP TABLE tomb"
+                    )  # so that `body` means the attached one
+                    _attach(made.db, vault)
+                    made.db.execute("BEGIN")  # what a store begins by itself would write in what is attached too
                 yield made
         finally:
             for old in remains:

@@ -25,6 +25,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "VERSION_ORDER",
     "StoreTooNew",
+    "copy_whole",
     "create_derived",
     "lay_out",
     "migrate",
@@ -314,7 +315,16 @@ def lay_out(db: sqlite3.Connection) -> None:
     """
     if _version(db) == 0 and not _definitions(db):
         with _TURN:
-            _empty().backup(db, progress=_given_up)
+            copy_whole(_empty(), db)
+
+
+def copy_whole(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
+    """Let one database be a copy of another, in one transaction of the target's.
+
+    Raises:
+        sqlite3.OperationalError: somebody kept the target all the time, or it cannot be written.
+    """
+    source.backup(target, progress=_given_up)
 
 
 def _given_up(code: int, _left: int, _total: int) -> None:

@@ -30,7 +30,7 @@ from vault.store.intake import Intake
 from vault.store.packs import PACK_MIN_BYTES, Packs
 from vault.store.previous_pages import tree_before
 from vault.store.reads import Reads
-from vault.store.schema import create_derived
+from vault.store.schema import copy_whole, create_derived
 from vault.store.sums import Leave, Sums
 from vault.store.views import Views
 
@@ -106,6 +106,9 @@ class Store(Reads):
         if self.db.in_transaction:
             self.db.execute("ROLLBACK")
         self.packs.abort(is_unnamed=is_unnamed)
+        self._forget()
+
+    def _forget(self) -> None:
         self._fresh.forget()
         self._known.forget()
         self._symbols.forget()
@@ -214,11 +217,7 @@ class Store(Reads):
         """
         from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
 
-        self._fresh.forget()  # what was at hand may be let go of
-        self._known.forget()
-        self._symbols.forget()
-        self._views.forget()
-        self.holes.forget()
+        self._forget()  # what was at hand may be let go of
         batch = facts.Batch(self.db, self._symbols)
         for p, name, stored in self.bodies():
             try:
@@ -232,6 +231,16 @@ class Store(Reads):
         self._views.write()
         with self.proofs.by(lambda _read: cancelled()):
             self.settle(me, founding)
+
+    def become(self, made: sqlite3.Connection) -> None:
+        """Let the whole file be a copy of another store, in one step and outside of a transaction (fsck).
+
+        Raises:
+            VaultBusy, DiskFull, StoreUnwritable: it stays as it was.
+        """
+        with faults_named(self.path):
+            copy_whole(made, self.db)
+        self._forget()
 
     # Notes (`vault.notes`)
 

@@ -1,0 +1,143 @@
+"""A page of the store's file that rotted: the file is made anew from what can be read of it (APP-13, APP-14)."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from lazy.mend import examine, mend
+from tests.shelf import Shelf
+from tests.vault.vaults import around, derived, lived_in
+from vault.vault import Vault
+
+_HEADER_FREE = 36  # where the header says how many pages are free
+_LEAF_CELLS = 3  # where a page says how many cells it has
+_VIEWS = ("rec", "link_target", "packed_frame", "sqlite_autoindex_body_1", "field")
+_LOCAL = ("dircache", "meta", "met", "place", "refused", "seen")
+
+
+@pytest.fixture
+def root(shelf: Shelf, tmp_path: Path) -> Path:
+    """Where alice and bob have lived, over a stick, with nothing of alice's store in its log."""
+    for vault in shelf.lay(lived_in):
+        vault.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        vault.close()
+    return tmp_path
+
+
+def _flip(root: Path, at: int, bit: int = 1) -> None:
+    path = root / "alice" / ".vault" / "store.db"
+    data = bytearray(path.read_bytes())
+    data[at] ^= bit
+    path.write_bytes(data)
+
+
+def _page(root: Path, name: str) -> int:
+    """Return where the first page of a table or an index begins."""
+    db = sqlite3.connect(root / "alice" / ".vault" / "store.db")
+    ((page,),) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (name,)).fetchall()
+    ((size,),) = db.execute("PRAGMA page_size").fetchall()
+    db.close()
+    return int((page - 1) * size)
+
+
+def _alice(root: Path) -> Vault:
+    return Vault(root / "alice", around(root, "alice"), mending=True)
+
+
+def _records(vault: Vault) -> set[bytes]:
+    return {bytes(digest) for (digest,) in vault.store.rows("SELECT digest FROM body")}
+
+
+@pytest.mark.parametrize("name", _VIEWS)
+def test_of_a_page_of_what_records_give_again_nothing_is_lost(root: Path, name: str) -> None:
+    """APP-13: the repair could not drop it, and said that the vault is to be moved away and joined again."""
+    with _alice(root) as alice:
+        records, views = _records(alice), derived(alice)
+    _flip(root, _page(root, name))
+    with _alice(root) as alice:
+        assert {bad.code for bad in examine(alice).bad} >= {"integrity"}
+        report = mend(alice)
+        assert (report.bad, report.lost) == ((), ())
+        assert _records(alice) >= records
+        assert {*derived(alice)["release"]} == {*views["release"]}
+    with _alice(root) as alice:
+        assert examine(alice).ok
+
+
+def test_a_wrong_count_of_free_pages_costs_nothing(root: Path) -> None:
+    """APP-13: SQLite refused every write, the repair's too."""
+    _flip(root, _HEADER_FREE + 3)
+    with _alice(root) as alice:
+        assert not examine(alice).ok
+        assert (mend(alice).bad, examine(alice).bad) == ((), ())
+
+
+@pytest.mark.parametrize("name", _LOCAL)
+def test_of_a_page_of_a_local_table_only_that_one_is_lost(root: Path, name: str) -> None:
+    """APP-13, APP-14: also of the notes, of which one says whose vault it is."""
+    with _alice(root) as alice:
+        records, node, friend = _records(alice), alice.node, alice.store.rows("SELECT name FROM peer")
+    _flip(root, _page(root, name))
+    with _alice(root) as alice:
+        assert not examine(alice).ok
+        mend(alice)
+        assert alice.node == node
+        assert _records(alice) >= records
+        assert alice.store.rows("SELECT name FROM peer") == friend
+    with _alice(root) as alice:
+        assert examine(alice).ok
+
+
+@pytest.mark.parametrize("deeper", [0, _LEAF_CELLS])
+def test_what_was_shared_of_lost_records_comes_back_from_the_stick(root: Path, deeper: int) -> None:
+    """APP-13: the page above all records, or how many cells it has: the names are in an index, the kinds in a view."""
+    with _alice(root) as alice:
+        shared = {bytes(d) for (d,) in alice.store.rows("SELECT digest FROM body JOIN exposure USING (p)")}
+    _flip(root, _page(root, "body") + deeper, 1 if deeper == 0 else 128)
+    with _alice(root) as alice:
+        assert not examine(alice).ok
+        report = mend(alice)
+        assert report.lost
+        assert _records(alice) >= shared
+        assert not {bad.kind for bad in report.bad} & {"store", "view", "log"}
+
+
+def test_a_repair_that_has_no_room_for_it_leaves_the_file_as_it_was(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: the new file is made beside the old one, and takes its place in one step."""
+    _flip(root, _page(root, "rec"))
+    path = root / "alice" / ".vault" / "store.db"
+    before = path.read_bytes()
+
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("cut off")
+
+    with monkeypatch.context() as cut, _alice(root) as alice:
+        cut.setattr("vault.store.store.copy_whole", full)
+        with pytest.raises(sqlite3.OperationalError):
+            mend(alice)
+        alice.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert path.read_bytes() == before
+    assert not list(path.parent.glob("fsck*"))
+    with _alice(root) as alice:
+        assert mend(alice).ok
+
+
+def test_the_store_as_a_copy_has_no_rotten_page_left(root: Path) -> None:
+    """APP-13: the same file, so whoever has it open goes on in it."""
+    with _alice(root) as reader:
+        _flip(root, _page(root, "rec"))
+        with _alice(root) as alice:
+            assert mend(alice).ok
+        assert (
+            reader.store.rows("SELECT count(*) FROM rec")[0][0] == reader.store.rows("SELECT count(*) FROM body")[0][0]
+        )
+    shutil.copytree(root / "alice" / ".vault", root / "copy")
+    db = sqlite3.connect(root / "copy" / "store.db")
+    assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    db.close()

@@ -1,0 +1,148 @@
+"""A store's file made anew from what SQLite can still read of it (APP-13).
+
+A page that rotted spoils one table or index, or only the list of free pages; SQLite then refuses to write anywhere
+near it, even to drop the table. What records give again need not be read at all. Rows of the other tables are copied,
+past those that cannot be read; of a record whose bytes are gone its name is kept, so that a place is asked for it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+from vault.store.schema import DERIVED_TABLES
+
+__all__ = ["copy_readable"]
+
+_ROWS: Final = 512  # of a table at once
+_LAST: Final = 2**62  # above every number of a row
+_MOST: Final = 10_000  # rows that are looked for one by one
+_NO_ROWID: Final = "WITHOUT ROWID"
+# Of a record that cannot be read: where it was, from the index over names; and what it was, from a view.
+_NAMES: Final = "SELECT rowid, digest FROM body INDEXED BY sqlite_autoindex_body_1 ORDER BY digest"
+_KIND: Final = "SELECT CASE WHEN signer IS NULL THEN 'P' ELSE 'S' END FROM rec WHERE p = ?"
+
+_Rows = list[tuple[Any, ...]]
+
+
+def copy_readable(live: sqlite3.Connection, made: sqlite3.Connection) -> None:
+    """Copy into an empty store what can be read of a damaged one.
+
+    The sums over local tables are copied as they are: what lost a row is named by `guard.changed` from then on.
+
+    Args:
+        live: the damaged store. Not attached to the other one: once SQLite met damage, it writes to neither.
+        made: the empty store, in a transaction of the caller.
+    """
+    triggers = made.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        made.execute(f"DROP TRIGGER {name}")
+    tables = made.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    ).fetchall()
+    before, live.text_factory = live.text_factory, _as_it_can
+    try:
+        for table, sql in tables:
+            if table not in DERIVED_TABLES:
+                made.execute(f"DELETE FROM {table}")  # noqa: S608 - our own table names
+                copy = _copy_sorted if _NO_ROWID in str(sql) else _copy_numbered
+                copy(live, made, table)
+        _copy_names(live, made)
+    finally:
+        live.text_factory = before
+    for _, sql in triggers:
+        made.execute(sql)
+
+
+def _as_it_can(text: bytes) -> str | bytes:
+    """Return a text, or the bytes of one that is no UTF-8: a repair finds those, and types them anew."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return text
+
+
+def _copy_numbered(live: sqlite3.Connection, made: sqlite3.Connection, table: str) -> None:
+    """Copy the rows of a table with numbers, and go on behind those that cannot be read; then so from its end.
+
+    A page that rotted may show numbers that are out of order: what lies behind such a one is met from the end.
+    """
+    columns = _columns(made, table)
+    for sign in (1, -1):
+        after, many = -_LAST, _ROWS
+        while after < _LAST:
+            rows = _read(live, _following(table, columns, sign, after, many))
+            if rows is None and many == 1:
+                after = _behind(live, table, columns, sign, after)
+            elif rows is None:
+                many = 1
+            elif not rows:
+                break
+            else:
+                _write(made, table, columns, [row[1:] for row in rows])
+                after, many = max(after + 1, *(int(row[0]) * sign for row in rows)), _ROWS
+
+
+def _following(table: str, columns: list[str], sign: int, after: int, many: int) -> str:
+    """Return SQL for the rows behind a number, or before it where the direction is downwards."""
+    where = f"> {after} ORDER BY rowid" if sign > 0 else f"< {-after} ORDER BY rowid DESC"
+    return f"SELECT rowid, {', '.join(columns)} FROM {table} WHERE rowid {where} LIMIT {many}"  # noqa: S608 - as above
+
+
+def _behind(live: sqlite3.Connection, table: str, columns: list[str], sign: int, after: int) -> int:
+    """Return a number behind which a row can be read again, or none follows: the lowest, where one gap is all."""
+
+    def reads(number: int) -> bool:
+        return _read(live, _following(table, columns, sign, number, 1)) is not None
+
+    low, step = after, 1
+    while low + step < _LAST and not reads(low + step):
+        low, step = low + step, step * 2
+    high = min(low + step, _LAST)
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reads(middle) else (middle, high)
+    return high
+
+
+def _copy_sorted(live: sqlite3.Connection, made: sqlite3.Connection, table: str) -> None:
+    """Copy the rows of a table without numbers: from both ends, as far as they can be read."""
+    columns = _columns(made, table)
+    every = f"SELECT {', '.join(columns)} FROM {table}"  # noqa: S608 - our own table names
+    if (rows := _read(live, every)) is not None:
+        _write(made, table, columns, rows)
+        return
+    keys = [str(row[1]) for row in made.execute(f"PRAGMA table_info({table})") if row[5]]
+    for order in (" ASC", " DESC"):
+        by = ", ".join(key + order for key in keys)
+        for at in range(_MOST):
+            rows = _read(live, f"{every} ORDER BY {by} LIMIT 1 OFFSET {at}")
+            if not rows:
+                break
+            _write(made, table, columns, rows)
+
+
+def _columns(made: sqlite3.Connection, table: str) -> list[str]:
+    return [str(row[1]) for row in made.execute(f"PRAGMA table_info({table})")]
+
+
+def _read(live: sqlite3.Connection, sql: str) -> _Rows | None:
+    """Return rows; None where they cannot be read."""
+    try:
+        return live.execute(sql).fetchall()
+    except sqlite3.DatabaseError:
+        return None
+
+
+def _write(made: sqlite3.Connection, table: str, columns: list[str], rows: _Rows) -> None:
+    """Write rows, but for those that the table cannot have: damage made them."""
+    marks = ", ".join("?" * len(columns))
+    made.executemany(f"INSERT OR IGNORE INTO {table}({', '.join(columns)}) VALUES ({marks})", rows)  # noqa: S608 - as above
+
+
+def _copy_names(live: sqlite3.Connection, made: sqlite3.Connection) -> None:
+    """Keep the names of records that could not be copied, each without bytes, as far as they are known."""
+    here = {int(p) for (p,) in made.execute("SELECT p FROM body")}
+    for p, digest in _read(live, _NAMES) or ():  # else holes and a sync tell what is missing
+        kinds = () if p in here else _read(live, _KIND.replace("?", str(int(p))))
+        _write(made, "body", ["p", "kind", "digest", "bytes"], [(p, kind, digest, b"") for (kind,) in kinds or ()])
