@@ -82,7 +82,7 @@ def older_store(path: Path, monkeypatch: pytest.MonkeyPatch, version: int) -> No
     monkeypatch.undo()
 
 
-@pytest.mark.parametrize("version", [6, 11, 12])
+@pytest.mark.parametrize("version", [6, 11, 12, 13])
 def test_a_table_that_rotted_before_its_store_came_to_this_form_is_still_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:

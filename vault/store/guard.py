@@ -8,7 +8,7 @@ exclusive or of the rows' digests, so the cost follows what changes and the orde
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Final
 
 from blake3 import blake3
@@ -16,18 +16,24 @@ from blake3 import blake3
 __all__ = ["changed", "guard", "install"]
 
 _SUM_BYTES: Final = 16
+_LENGTH_BYTES: Final = 8  # before a value
+_MIXED: Final = 14  # the first version whose sums take bytes as they are
 _TRIGGERS: Final = "SELECT {} FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'guard_%'"
+_Add = Callable[..., bytes]
 # What proves itself by hash (`body` and what says where it rests), and what follows from records.
 _PROVEN: Final = frozenset({"body", "pack", "frame", "packed", "exposure", "guard"})
 
 
 def install(db: sqlite3.Connection) -> None:
     """Give a connection what the triggers call; without it no local table can be written."""
-    db.create_function("fold", -1, _fold, deterministic=True)
+    db.create_function("mix", -1, _mix, deterministic=True)
+    db.create_function("fold", -1, _fold, deterministic=True)  # of a store that is brought to this form
     db.execute("PRAGMA recursive_triggers=ON")  # or the rows that a REPLACE takes away would go unnoticed
 
 
-def guard(db: sqlite3.Connection, derived: tuple[str, ...], rotten: Collection[str] = ()) -> None:
+def guard(
+    db: sqlite3.Connection, derived: tuple[str, ...], rotten: Collection[str] = (), version: int = _MIXED
+) -> None:
     """Watch every local table from now on, as it is; inside a transaction, after the tables changed their form.
 
     Args:
@@ -35,7 +41,9 @@ def guard(db: sqlite3.Connection, derived: tuple[str, ...], rotten: Collection[s
         derived: names of the tables that follow from records.
         rotten: names of tables that did not hold what was written to them: their sums stay wrong, so that `changed`
             goes on naming them.
+        version: of the store from now.
     """
+    name_of, add = _way(db, version)
     for (name,) in db.execute(
         "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'guard_%'"
     ).fetchall():
@@ -46,27 +54,35 @@ def guard(db: sqlite3.Connection, derived: tuple[str, ...], rotten: Collection[s
     for table in sorted({str(row[0]) for row in tables} - _PROVEN - set(derived)):
         old, new = (_values(db, table, side) for side in ("OLD.", "NEW."))
         for when, folds in (
-            ("INSERT", f"fold(sum, {new})"),
-            ("DELETE", f"fold(sum, {old})"),
-            ("UPDATE", f"fold(fold(sum, {old}), {new})"),
+            ("INSERT", f"{name_of}(sum, {new})"),
+            ("DELETE", f"{name_of}(sum, {old})"),
+            ("UPDATE", f"{name_of}({name_of}(sum, {old}), {new})"),
         ):
             db.execute(
                 f"CREATE TRIGGER guard_{table}_{when.lower()} AFTER {when} ON {table} BEGIN"  # noqa: S608 - our names
                 f" UPDATE guard SET sum = {folds} WHERE name = '{table}'; END"
             )
-        total = _sum(db, table)
-        db.execute("INSERT INTO guard VALUES (?, ?)", (table, _fold(total, "rotten") if table in rotten else total))
+        total = _sum(db, table, add)
+        db.execute("INSERT INTO guard VALUES (?, ?)", (table, add(total, "rotten") if table in rotten else total))
 
 
-def changed(db: sqlite3.Connection) -> list[str]:
-    """Return the local tables that do not hold what was written to them."""
+def changed(db: sqlite3.Connection, version: int = _MIXED) -> list[str]:
+    """Return the local tables that do not hold what was written to them, in a store of a version."""
+    _, add = _way(db, version)
     try:
         rows = db.execute("SELECT CAST(name AS BLOB), CAST(sum AS BLOB) FROM guard").fetchall()
     except sqlite3.DatabaseError:
         rows = []  # then nothing is known of any of them
     known = {bytes(name).decode("utf-8", "replace"): bytes(total) for name, total in rows}
     watched = db.execute(_TRIGGERS.format("DISTINCT tbl_name"))
-    return sorted(table for (table,) in watched.fetchall() if known.get(table) != _sum_or_none(db, table))
+    return sorted(table for (table,) in watched.fetchall() if known.get(table) != _sum_or_none(db, table, add))
+
+
+def _way(db: sqlite3.Connection, version: int) -> tuple[str, _Add]:
+    """Return how rows are summed in a store of a version; what its triggers say counts, for the number may rot."""
+    mixes = f"{_TRIGGERS.format('1')} AND sql LIKE '%mix(%'"
+    is_mixed = version >= _MIXED or db.execute(mixes).fetchone() is not None
+    return ("mix", _mix) if is_mixed else ("fold", _fold)
 
 
 def _values(db: sqlite3.Connection, table: str, side: str = "") -> str:
@@ -75,20 +91,32 @@ def _values(db: sqlite3.Connection, table: str, side: str = "") -> str:
     return ", ".join(f"typeof({side}{name}), CAST({side}{name} AS BLOB)" for name in names)
 
 
-def _sum_or_none(db: sqlite3.Connection, table: str) -> bytes | None:
+def _sum_or_none(db: sqlite3.Connection, table: str, add: _Add) -> bytes | None:
     try:
-        return _sum(db, table)
+        return _sum(db, table, add)
     except sqlite3.DatabaseError:
         return None
 
 
-def _sum(db: sqlite3.Connection, table: str) -> bytes:
+def _sum(db: sqlite3.Connection, table: str, add: _Add) -> bytes:
     total = bytes(_SUM_BYTES)
     for row in db.execute(f"SELECT {_values(db, table)} FROM {table}"):  # noqa: S608 - our own table names
-        total = _fold(total, *row)
+        total = add(total, *row)
     return total
 
 
-def _fold(total: bytes, *values: object) -> bytes:
-    digest = blake3(repr(values).encode()).digest(_SUM_BYTES)
+def _mix(total: bytes, *values: str | bytes | None) -> bytes:
+    """Take a row in or out: types and values in turn, each behind its length; nothing is as long as an empty value."""
+    parts = [value.encode() if isinstance(value, str) else value or b"" for value in values]
+    lengths = [len(part).to_bytes(_LENGTH_BYTES, "little") for part in parts]
+    return _xor(total, blake3(b"".join([each for pair in zip(lengths, parts, strict=True) for each in pair])))
+
+
+def _fold(total: bytes, *values: str | bytes | None) -> bytes:
+    """Do the same as stores of former versions have it, which takes long for much."""
+    return _xor(total, blake3(repr(values).encode()))
+
+
+def _xor(total: bytes, found: blake3) -> bytes:
+    digest = found.digest(_SUM_BYTES)
     return (int.from_bytes(total, "big") ^ int.from_bytes(digest, "big")).to_bytes(_SUM_BYTES, "big")
