@@ -13,6 +13,7 @@ from blake3 import blake3
 from vault.desks.paths import name_problem
 from vault.errors import CallerError, DataError
 from vault.records import RecordHash, b64a
+from vault.records.hashes import texts_of
 
 __all__ = ["MAX_PAGE_BYTES", "MAX_PAGE_ITEMS", "Entry", "NamesClash", "Page", "PageRef", "TreeError", "TreeTooLarge"]
 __all__ += [
@@ -173,14 +174,14 @@ class Page(NamedTuple):
 
 def format_page(page: Page) -> bytes:
     """Return the body of a page; `parse_page` gives the same page back."""
-    texts = b64a.encode_digests([item.hash.digest for item in page.items])
+    texts = texts_of([item.hash for item in page.items])
     lines = [f"{_HEADER}{page.level}\n"]
     for item, text in zip(page.items, texts, strict=True):
         if isinstance(item, PageRef):
-            lines.append(f"p {item.entries} {item.size} P.{text}.H3 {item.name}\n")
+            lines.append(f"p {item.entries} {item.size} {text} {item.name}\n")
         else:
             kind, mode, size, _, name = item
-            lines.append(f"{kind} {mode} {size} P.{text}.H3 {name}\n")
+            lines.append(f"{kind} {mode} {size} {text} {name}\n")
     return "".join(lines).encode()
 
 

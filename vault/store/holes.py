@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from vault.records import RecordHash
+from vault.records.hashes import texts_of
 from vault.store.database import insert_many, select_in
 
 __all__ = ["MOST_KNOWN", "HoleTable", "Want"]
@@ -100,7 +101,9 @@ class HoleTable:
 
     def add(self, wants: Iterable[Want]) -> None:
         """Note what is missing; inside a transaction."""
-        named = {(record.text, content): record for record, content in wants}
+        missing = list(wants)
+        texts = texts_of([record for record, _ in missing])
+        named = {(text, want[1]): want[0] for text, want in zip(texts, missing, strict=True)}
         rows = sorted(named)  # as the table lies
         insert_many(self._db, _INSERT, list(chain.from_iterable(rows)))
         if (known := self._known()) is None:
@@ -128,7 +131,7 @@ class HoleTable:
             if len(known) < len(filled):  # to write the few that are left costs less than to let go of the others
                 self._write_anew(known)
                 return wants
-            texts = [record.text for record in filled]
+            texts = texts_of([*filled])
         else:
             named = {record.text: record for record in records}
             rows = select_in(self._db, "SELECT want, content FROM hole WHERE want IN", list(named))
@@ -139,7 +142,8 @@ class HoleTable:
 
     def _write_anew(self, known: Mapping[RecordHash, _Contents]) -> None:
         self._db.execute("DELETE FROM hole")
-        rows = sorted((record.text, content) for record, contents in known.items() for content in contents)
+        texts = zip(texts_of([*known]), known.values(), strict=True)
+        rows = sorted((text, content) for text, contents in texts for content in contents)
         insert_many(self._db, _INSERT, list(chain.from_iterable(rows)))
 
     def clear(self) -> None:

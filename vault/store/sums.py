@@ -100,8 +100,8 @@ class Sums:
     def keep(self) -> None:
         """Write what was put, if there is a transaction."""
         if self._db.in_transaction:
-            new = sorted(self._new.items())  # as the table lies
-            insert_many(self._db, _KEEP, [each for key, sum_ in new for each in (bytearray(key.digest), sum_)])
+            new = sorted([(key.digest, sum_) for key, sum_ in self._new.items()])  # as the table lies
+            insert_many(self._db, _KEEP, [each for digest, sum_ in new for each in (bytearray(digest), sum_)])
             self._new.clear()
 
     def _known(self, records: Sequence[RecordHash]) -> dict[RecordHash, str | None]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from vault.records import Blob, RecordError, RecordHash, Verifier, payload_digest
 from vault.records.b64a import ALPHABET
 from vault.records.errors import B64ATailError, HashTextError, VerifierTextError
-from vault.records.hashes import MARKLINE_BYTES, is_record
+from vault.records.hashes import MARKLINE_BYTES, is_record, texts_of
 
 DIGESTS = st.binary(min_size=32, max_size=32)
 HASHES = st.builds(RecordHash, st.sampled_from("BPS"), DIGESTS)
@@ -22,6 +22,12 @@ def test_the_digest_is_plain_blake3() -> None:
     assert payload_digest(b"").hex() == "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"
     name = RecordHash.of("B", b"Data-Length: 0\n\n")
     assert name.text == "B.svyLzSM7ffc91i~XDbkMnuOsdjsw_6GrXpTSckqHlpO.H3"
+
+
+@given(st.lists(HASHES, max_size=5))
+def test_texts_are_written_together_as_they_are_one_by_one(names: list[RecordHash]) -> None:
+    """REC-2."""
+    assert texts_of(names) == [name.text for name in names]
 
 
 @given(HASHES)
