@@ -7,29 +7,29 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from lazy.people import label_of
+from vault import profile
 from vault.desks.edit import NoSuchPath
 from vault.plural import few
 from vault.profile import (
-    Commit,
-    LabelRecord,
-    Member,
-    NodeCard,
-    ProfileValue,
-    Release,
-    Resolution,
-    Revocation,
+    CARD_APP,
+    COMMIT_APP,
+    FOUNDING_APP,
+    LABEL_APP,
+    MEMBER_APP,
+    RELEASE_APP,
+    RESOLUTION_APP,
+    REVOCATION_APP,
     read,
 )
 from vault.records import RecordHash, Seal, Tai
 from vault.revisions.history import sealed_record
-from vault.revisions.touching import Touching
 from vault.vault import Vault
 from vault.watch import Watch
 
 __all__ = ["LogLine", "lines_of_paths", "log_lines"]
 
-_OF_DESKS = (Commit.APP, LabelRecord.APP, Release.APP, Resolution.APP)
-_APPS = (*_OF_DESKS, Member.APP, NodeCard.APP, Revocation.APP, "lace/founding")
+_OF_DESKS = (COMMIT_APP, LABEL_APP, RELEASE_APP, RESOLUTION_APP)
+_APPS = (*_OF_DESKS, MEMBER_APP, CARD_APP, REVOCATION_APP, FOUNDING_APP)
 _ALL = -1  # as SQL has it
 
 # ?1 now, ?2 kinds, ?3 desk, ?4 node, ?5 limit
@@ -127,9 +127,11 @@ def lines_of_paths(
     Raises:
         NoSuchPath: no commit that is here has anything there.
     """
+    from vault.revisions.touching import Touching  # noqa: PLC0415 - mostly all that happened is asked for
+
     touching = Touching(vault.store, paths, watch)
     found: list[LogLine] = []
-    commits = _rows(vault, (Commit.APP,), desk, None, _ALL)
+    commits = _rows(vault, (COMMIT_APP,), desk, None, _ALL)
     for done, row in enumerate(commits):
         watch.progress(done, len(commits), "commits")
         changed = touching.changed(RecordHash(str(row[0]), bytes(row[1])))
@@ -152,7 +154,7 @@ def _rows(vault: Vault, apps: Sequence[str], desk: str | None, node: str | None,
 
 def _lines(vault: Vault, rows: Sequence[tuple[Any, ...]]) -> list[LogLine]:
     found = [(RecordHash(str(kind), bytes(digest)), sealed_record(bytes(stored))) for kind, digest, stored in rows]
-    numbers = _numbers(vault, [record for record, seal in found if seal.plex.app == Commit.APP])
+    numbers = _numbers(vault, [record for record, seal in found if seal.plex.app == COMMIT_APP])
     doubled = _doubled(vault, numbers)
     return [_line(vault, record, seal, numbers.get(record.text), record.text in doubled) for record, seal in found]
 
@@ -180,39 +182,39 @@ def _doubled(vault: Vault, numbers: Mapping[str, int]) -> set[str]:
 
 
 def _told(
-    vault: Vault, value: ProfileValue | None, seal: Seal, number: int | None, *, is_doubled: bool
+    vault: Vault, value: profile.ProfileValue | None, seal: Seal, number: int | None, *, is_doubled: bool
 ) -> tuple[str, str]:
     """Return what somebody did, and what they wrote to it."""
     words = ""
     match value:
-        case Commit():
+        case profile.Commit():
             case = f"{seal.hash} (one of several numbered {number})" if is_doubled else number
             act, words = f"committed {seal.plex.name}" + (f"@{case}" if number else ""), value.message
-        case Release():
+        case profile.Release():
             act, words = f"released {value.desk} {value.version}", value.message
-        case Resolution():
+        case profile.Resolution():
             act, words = f"decided {value.desk} {value.version} {_decided(vault, value)}", value.reason
-        case Revocation():
+        case profile.Revocation():
             act, words = f"revoked {label_of(vault, value.node.text)}", value.reason
-        case LabelRecord():
+        case profile.LabelRecord():
             act = f"labelled {value.desk}{_labelled(vault, value)} as {value.label}"
-        case Member():
+        case profile.Member():
             act = f"let {value.label} in"
-        case NodeCard():
+        case profile.NodeCard():
             act = f"joined as {value.label}"
         case _:
             act = f"founded the group {seal.plex.group}"
     return act, words
 
 
-def _decided(vault: Vault, value: Resolution) -> str:
+def _decided(vault: Vault, value: profile.Resolution) -> str:
     if value.chosen is None:
         return "by a merge"
     rows = vault.store.rows("SELECT node FROM release WHERE hash = ?", value.chosen.text)
     return f"for the side of {label_of(vault, str(rows[0][0]))}" if rows else "for one side"
 
 
-def _labelled(vault: Vault, value: LabelRecord) -> str:
+def _labelled(vault: Vault, value: profile.LabelRecord) -> str:
     rows = vault.store.rows(
         "SELECT number FROM rev WHERE node = ? AND desk = ? AND hash = ?",
         value.signer.text,
@@ -226,9 +228,9 @@ def _line(vault: Vault, record: RecordHash, seal: Seal, number: int | None, is_d
     value = read(seal)
     act, words = _told(vault, value, seal, number, is_doubled=is_doubled)
     message = words
-    if isinstance(value, Member | NodeCard):
+    if isinstance(value, profile.Member | profile.NodeCard):
         message = value.label
-    elif isinstance(value, Revocation):
+    elif isinstance(value, profile.Revocation):
         message = f"{label_of(vault, value.node.text)}: {value.reason}".removesuffix(": ")
     shared = vault.store.rows(
         "SELECT g.seq, g.lamport FROM link k JOIN log g ON g.p = k.p JOIN sym s ON s.id = k.data"

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Protocol
 
-from vault.audit.entries import make_entry
 from vault.desks.chunks import pieces_of, whole_of
 from vault.desks.content import Contents
 from vault.desks.ports import Part
@@ -239,6 +238,8 @@ class Writer:
         relates_to: Sequence[str] = (),
     ) -> None:
         """Append one sealed entry to the private audit chain (CYB-9, CYB-11)."""
+        from vault.audit.entries import make_entry  # noqa: PLC0415 - what only reads writes no trail
+
         if self._audited is None:
             row = self.store.db.execute(
                 "SELECT a.seq, b.kind, b.digest FROM audit a JOIN body b USING (p) ORDER BY a.seq DESC LIMIT 1"

@@ -6,6 +6,7 @@
 | `verbs`, `verbs_syncing`, `verbs_looking`, `verb`, `naming`, `foreign` | the table of verbs, and finding one in it |
 | `context`, `output`, `progress`, `keeping`, `unanswered` | the world of one command, and its answer |
 | `inert`, `wording`, `empty`, `errors` | foreign text made harmless, and wrong words refused |
+| `missing` | what is said of content that is not here |
 | `folder`, `written`, `difftext`, `changesets` | the folder in words: differences, older states |
 | `drafts`, `picking` | what is said of a conflict and its decision |
 | `message`, `secret`, `following`, `who` | the message of a commit, a passphrase asked for, `--follow`, who is who |

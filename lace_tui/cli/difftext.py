@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
-from lazy.address import ResolvedCommit
 from vault.desk_folders import folder_of
 from vault.desks.diff import MAX_TEXT_BYTES, Change, diff_trees, text_diff
 from vault.desks.folder import FileChanging, open_directory, open_root, read_file, read_link
 from vault.desks.tree import Entry, MissingObject, read_entry
-from vault.folder.work import Changes
 from vault.vault import Vault
+
+if TYPE_CHECKING:
+    from lazy.address import ResolvedCommit
+    from vault.folder.work import Changes
 
 __all__ = ["Difference", "folder_differences", "shown_differences", "tree_differences"]
 

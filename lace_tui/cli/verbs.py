@@ -182,7 +182,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "log",
-        _VERBS + "reading",
+        _VERBS + "log",
         _WORK,
         "List what happened, newest first, or who changed a file or folder and when.",
         "[--desk D] [--node N] [-n K] [PATH...]",
@@ -199,7 +199,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "diff",
-        _VERBS + "reading",
+        _VERBS + "diff",
         _WORK,
         "Show what differs between two revisions, or between the folder and its last commit.",
         "[A B [PATH]] [--changes]",
@@ -249,7 +249,7 @@ VERBS: tuple[Verb, ...] = (
         "lines",
         ("lace watch bob/main notes.md", "lace --json watch main --from 1 --to 10", "lace watch bob/main --at 2.5.0"),
     ),
-    Verb("desks", _VERBS + "reading", _WORK, "List the desks of this vault, and those that only friends have."),
+    Verb("desks", _VERBS + "desks", _WORK, "List the desks of this vault, and those that only friends have."),
     Verb(
         "undo",
         _VERBS + "undoing",
@@ -262,7 +262,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "desk add",
-        _VERBS + "reading",
+        _VERBS + "desks",
         _WORK,
         "Make a sub-folder a desk of its own, with versions of its own; main leaves it alone from then on.",
         "NAME DIR",
@@ -308,7 +308,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "label",
-        _VERBS + "reading",
+        _VERBS + "desks",
         _WORK,
         "Give your newest revision a name, once and for good.",
         "NAME [--desk D]",

@@ -10,6 +10,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
 from lace_tui.cli.folder import CASE_HELP, desk_option, note_inside, own_path, target_of
 from lace_tui.cli.inert import inert
+from lace_tui.cli.missing import told_if_missing
 from lace_tui.cli.output import Answer
 from lace_tui.cli.written import (
     FINISHED,
@@ -21,15 +22,13 @@ from lace_tui.cli.written import (
     skipped_data,
     skipped_lines,
 )
-from lazy.address import ResolvedCommit, awaited, resolve
+from lazy.address import ResolvedCommit, resolve
 from lazy.folder.bringing_back import bring_back, plan_bring_back
 from lazy.folder.checkout_files import CheckedOut
 from lazy.folder.copying_out import copy_out
 from lazy.folder.going_back import check_out, plan_check_out
 from vault.commands import as_typed
-from vault.content.keeping import explained
 from vault.desk_folders import known_desk
-from vault.desks.chunks import MissingObject
 from vault.desks.paths import files_in
 from vault.folder.checked_out import checkout_of
 from vault.plural import plural
@@ -64,11 +63,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         NotYet, NotShared, Never, Pruned, Contested: the revision cannot be read.
         NoSuchPath, UncommittedChanges, FolderInTheWay, FolderNotMade: as `lazy.folder.going_back` and `bringing_back`.
     """
-    with context.open_vault() as vault:
-        try:
-            return _checkout(context, args, vault)
-        except MissingObject as error:
-            raise awaited(vault, error) or explained(vault.store, error) from error
+    with context.open_vault() as vault, told_if_missing(vault):
+        return _checkout(context, args, vault)
 
 
 def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:

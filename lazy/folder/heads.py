@@ -15,13 +15,13 @@ from lazy.counted import counted
 from lazy.folder.permitted import Refused, refused
 from lazy.overtaken import last_released
 from lazy.people import node_of
+from vault import profile
 from vault.desk_folders import MAIN
 from vault.errors import CallerError
 from vault.folder.checked_out import Checkout, checkout_of, contained
 from vault.folder.divergence import apart_here
 from vault.folder.parts import brings_part
 from vault.names import Version
-from vault.profile.lines import MAX_PARENTS
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, is_ancestor, newest
 from vault.revisions.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
@@ -206,7 +206,7 @@ def with_room(vault: Vault, desk: str, base: Checkout | None, new: Sequence[Reco
 
     The others come with the next update.
     """
-    room = MAX_PARENTS - len(contained(base))
+    room = profile.MAX_PARENTS - len(contained(base))
     return list(new) if len(new) <= room else sorted(_in_turn(vault, desk, new)[:room], key=str)
 
 

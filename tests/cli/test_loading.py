@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.people import ROOT, Person
 from tests.transports.git_hosts import bare_repository
 
@@ -77,3 +79,20 @@ def test_a_sync_with_nothing_new_loads_no_kinds_and_no_folder(pair: tuple[Person
     away |= {"lazy.decisions", "lazy.decision_trees", "lazy.interlace.ads"}
     assert loaded & away == set()
     assert not {"git.cmd", "subprocess"} & set(told["modules"])
+
+
+_AWAY = {
+    "log": {"vault.folder.work", "vault.desks.worktree", "lazy.address", "lazy.conflicts", "lazy.folder.bringing_back"},
+    "diff": {"lazy.log", "lazy.address", "lazy.folder.bringing_back", "vault.profile.lines", "vault.revisions.cases"},
+    "changes": {"lazy.log", "vault.profile.lines", "vault.revisions.cases"},
+}
+
+
+@pytest.mark.parametrize("verb", _AWAY)
+def test_what_looks_loads_what_it_looks_at(pair: tuple[Person, Person], verb: str) -> None:
+    """APP-14: the log looks into no folder, what differs in it needs no address, and neither writes a trail."""
+    ann, _ = pair
+    ann.write("notes.md", "another\n")
+    told = _told(ann, verb)
+    assert told["code"] == 0
+    assert set(told["modules"]) & (_AWAY[verb] | {"vault.audit.entries"}) == set()

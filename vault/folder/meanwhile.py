@@ -26,7 +26,6 @@ from vault.folder.checked_out import noted_hash
 from vault.folder.checkout_journal import noted_trees, plan_folder, plan_unfinished
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import hold_on
-from vault.folder.looking import look
 from vault.notes.folders import LEFT_AS_SAVED
 from vault.records import RecordHash
 
@@ -298,6 +297,7 @@ def _merge(
     The files that do not merge are in both as they are.
     """
     from vault.desks.merge import merge_trees, resolve_with  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.folder.looking import look  # noqa: PLC0415
 
     before, after = trees
     cache = StoredDirCache(vault, desk)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from vault import profile
 from vault.desk_folders import MAIN, scanned_folder
 from vault.desks.diff import Change, diff_trees
 from vault.desks.ignore import IGNORE_FILE
@@ -30,8 +31,7 @@ from vault.folder.unfinished import (
     tree_if_finished,
 )
 from vault.folder.unnamed import refuse_unnamed
-from vault.profile import Commit, Revision, plain_text
-from vault.profile.lines import MAX_PARENTS
+from vault.profile import plain_text
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.revisions.history import commit_info, commit_time, line_head
@@ -319,10 +319,10 @@ def record_commit(
     Raises:
         CommitMissing: a parent is not here.
     """
-    parents = [*parents, *beside(vault, desk, parents)][: max(MAX_PARENTS, len(parents))]
+    parents = [*parents, *beside(vault, desk, parents)][: max(profile.MAX_PARENTS, len(parents))]
     known = [commit_time(vault.store, parent) for parent in parents]
     sealed = w.seal_later(
-        Commit.to_plex(
+        profile.Commit.to_plex(
             group=vault.group,
             desk=desk,
             parents=tuple(parents),
@@ -358,7 +358,7 @@ def adopt_commit(
     head = line_head(vault.store, vault.node.text, desk)
     number = head.number + 1 if head else 1
     w.seal_later(
-        Revision.to_plex(
+        profile.Revision.to_plex(
             group=vault.group,
             desk=desk,
             number=number,

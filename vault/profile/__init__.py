@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from vault.profile.errors import ProfileError
     from vault.profile.fields import NUMBER_LIMIT, plain_text
     from vault.profile.groups import check_group_id, group_id, private_group
-    from vault.profile.lines import Commit, Revision
+    from vault.profile.lines import MAX_PARENTS, Commit, Revision
     from vault.profile.log import MAX_ENTRIES, LogEntry
     from vault.profile.people import MAX_KEPT, Founding, Member, NodeCard, Request, Revocation
     from vault.profile.reading import APPS, ProfileValue, read, recent
@@ -61,6 +61,7 @@ __all__ = [
     "MAX_DIRECT_BYTES",
     "MAX_ENTRIES",
     "MAX_KEPT",
+    "MAX_PARENTS",
     "MEMBER_APP",
     "NUMBER_LIMIT",
     "RELEASE_APP",
@@ -139,6 +140,7 @@ _OFFERED = {
         "private_group",
     ),
     "lines": (
+        "MAX_PARENTS",
         "Commit",
         "Revision",
     ),
