@@ -32,7 +32,7 @@ from lace_tui.screens.place import PlaceScreen
 from lace_tui.styles import Styles
 from lace_tui.taste import Taste, keep_theme
 from lace_tui.themes import THEMES
-from lazy.results import sync_command, synced
+from lazy.noted_visits import sync_command, synced
 from vault.errors import LaceError
 
 if TYPE_CHECKING:

@@ -30,12 +30,12 @@ from lazy.conflict_words import side_names, side_words, update_command, update_d
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind
 from lazy.folder.heads import ending_releases
+from lazy.noted_visits import sync_command
 from lazy.people import label_of
 from lazy.places.registry import Place, places
 from lazy.places.roads import open_place
 from lazy.queue import QueueEntry, queue
 from lazy.remembered import generation
-from lazy.results import sync_command
 from lazy.status import DeskStatus, PeerStatus, Status, refused_by_mark, status
 from transports.address import AddressKind
 from transports.errors import PlaceUnreachable

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from lazy.conflicts import conflicts
 from lazy.lacking import CONTENT_MISSING, Lacking, lacking_releases, waiting_of, waiting_releases
 from lazy.noted_times import noted_time
+from lazy.noted_visits import noted_summary
 from lazy.people import left, peers
 from lazy.places.published import published_seqs
 from lazy.places.registry import places
-from lazy.results import noted_summary
 from lazy.vectors import person_vectors, vector_here
 from vault.nodelog import VersionVector
 from vault.records import Tai, Verifier

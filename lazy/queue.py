@@ -10,10 +10,10 @@ import sys
 from enum import StrEnum
 from typing import NamedTuple
 
+from lazy.noted_visits import noted_summary, sync_command
 from lazy.people import label_of, peers
 from lazy.places.published import published, published_seqs
 from lazy.places.registry import Place, hopeful, is_mine, known_faults, places
-from lazy.results import noted_summary, sync_command
 from vault import profile
 from vault.persons import newer_keys
 from vault.profile import read

@@ -16,11 +16,11 @@ from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.lacking import waiting_in, waiting_of, waiting_releases
 from lazy.noted_times import noted_utc
+from lazy.noted_visits import noted_summary
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
 from lazy.places.registry import known_faults, places
 from lazy.queue import waiting_counts, waiting_records
 from lazy.relation import relation_beside
-from lazy.results import noted_summary
 from lazy.vectors import ahead_behind, person_vectors, vector_here
 from vault.desk_folders import MAIN, desks
 from vault.errors import EnvironmentFault, LaceError

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, NamedTuple
 
+from lazy.noted_visits import sync_command
 from lazy.people import is_member, label_of
 from lazy.places.media import open_medium
 from lazy.places.published import published
@@ -18,7 +19,7 @@ from lazy.places.registry import NoSuchPlace, Place, is_encrypted, is_mine, know
 from lazy.places.turns import turn
 from lazy.problems import at_place
 from lazy.queue import next_sync
-from lazy.results import PlaceResult, Planned, sync_command
+from lazy.results import PlaceResult, Planned
 from lazy.visits.errand import Errand
 from lazy.visits.plans import VisitPlan, plan_visit
 from lazy.visits.rounds import held_back, next_command, unless_held, vector_of

@@ -20,9 +20,9 @@ from lace_tui.screens.plans import ask_forget
 from lace_tui.screens.serving import ask_serve
 from lace_tui.screens.visits import say_what_would_move, sync_with
 from lace_tui.view import PlaceView
+from lazy.noted_visits import sync_command, synced
 from lazy.people import FormerMember, MemberInfo, Person, formers, members, peers
 from lazy.places.registry import Place, places
-from lazy.results import sync_command, synced
 from lazy.vectors import Mark, vectors
 from vault.identity.words import fingerprint_words
 from vault.records import Verifier

@@ -13,8 +13,8 @@ from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.visits import sync_with
 from lace_tui.view import ago
+from lazy.noted_visits import sync_command
 from lazy.queue import QueueEntry, QueueState, queue
-from lazy.results import sync_command
 from vault.vault import Vault
 
 __all__ = ["Queue"]

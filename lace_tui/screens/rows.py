@@ -10,7 +10,7 @@ from textual.content import Content
 from lace_tui.cli.inert import inert
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark, rows
 from lace_tui.view import FILES_LIMIT, NeedKind, ago
-from lazy.results import sync_command
+from lazy.noted_visits import sync_command
 from vault.plural import more_lines, plural
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.quick import status_stamp
 from lace_tui.verbs.status import fault_data, status_data, status_text, waiting_text
+from lazy.noted_visits import sync_command
 from lazy.places.registry import known_faults
 from lazy.queue import QueueEntry, QueueState, queue, waiting_records
 from lazy.remembered import QUEUE, STATUS, VECTORS, generation
-from lazy.results import sync_command
 from lazy.status import DeskStatus, refused_by_mark, status
 from lazy.vectors import vectors
 from vault.errors import EnvironmentFault, LaceError

@@ -19,10 +19,10 @@ from lazy.belonging.beacon import known_beacons
 from lazy.belonging.reputation import Reputation, counts, reputation
 from lazy.belonging.trust import PeerRecord, SyncState, peer_record
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
+from lazy.noted_visits import sync_command
 from lazy.people import FormerMember, NoSuchPeer, former, label_of, left, members, node_of, peers
 from lazy.places.placed import is_missing
 from lazy.places.registry import Place, places, places_of, way_back
-from lazy.results import sync_command
 from vault.commands import as_option, as_typed
 from vault.vault import Vault
 from vault.writer import Writer

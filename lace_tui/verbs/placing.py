@@ -13,12 +13,12 @@ from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer
 from lace_tui.cli.unanswered import answered_once
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
+from lazy.noted_visits import sync_command
 from lazy.people import peers
 from lazy.places.adding import add_place
 from lazy.places.media import set_encrypted
 from lazy.places.placed import is_missing, worth_knowing
 from lazy.places.registry import Place, is_encrypted, note_encrypted, place_named, places, remove_place
-from lazy.results import sync_command
 from transports.address import AddressKind
 from vault.commands import as_typed
 from vault.vault import Vault

@@ -196,8 +196,8 @@ def _released_answer(
 
 def _next_command(vault: Vault, pushed: Sequence[PlaceResult], *, is_cut: bool) -> str:
     """Return what brings a release to friends; empty where it lies at every place already."""
+    from lazy.noted_visits import sync_command  # noqa: PLC0415
     from lazy.queue import takers, without_place  # noqa: PLC0415 - each verb loads what it needs
-    from lazy.results import sync_command  # noqa: PLC0415
 
     if is_cut:
         return "lace adopt"

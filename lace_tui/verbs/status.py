@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint, moment
 from lace_tui.verbs.presence import beacon_data, beacon_note
+from lazy.noted_visits import sync_command
 from lazy.problems import NO_PERSON_NEEDED
 from lazy.queue import MANY
-from lazy.results import sync_command
 from lazy.status import DeskStatus, PeerStatus, PlaceStatus, Status
 from vault.commands import as_typed
 from vault.desk_folders import MAIN

@@ -17,8 +17,9 @@ from lazy.came import ExchangeResult, NewRelease
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.endings import Queued
+from lazy.noted_visits import sync_command
 from lazy.problems import NO_PERSON_NEEDED
-from lazy.results import HasAll, PlaceResult, sync_command
+from lazy.results import HasAll, PlaceResult
 from transports.layout import ONE_FILE
 from vault.desk_folders import desks
 from vault.errors import LaceError

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lazy.noted_times import noted_utc
+from lazy.noted_visits import noted_problems, noted_summary
 from lazy.people import linked
-from lazy.results import noted_problems, noted_summary
 from vault.vault import Vault
 
 __all__ = ["PeerRecord", "SyncState", "Trust", "peer_record", "trust_of"]

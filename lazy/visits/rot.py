@@ -14,12 +14,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from lazy.noted_visits import sync_command
 from lazy.places.media import mailboxes_of_mine, open_medium
 from lazy.places.published import distrust, published
 from lazy.places.registry import Place, clear_fault, is_encrypted, known_faults, places
 from lazy.places.sealing import VaultKeys
 from lazy.places.turns import turn
-from lazy.results import sync_command
 from lazy.visits.only_there import only_there
 from lazy.visits.publish import publish_mine, settle_published
 from transports.address import AddressKind, parse_stored

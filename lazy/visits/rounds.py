@@ -15,13 +15,14 @@ from lazy.conflict_words import next_to_decide, update_command, update_desk
 from lazy.conflicts import conflicts, note_version_conflicts
 from lazy.endings import Done, Held
 from lazy.files import note_lazy_files, write_noted
+from lazy.noted_visits import noted_problems, noted_summary, sync_command
 from lazy.people import has_gone_on, is_member, label_of
 from lazy.places.registry import Place, clear_fault, known_faults, note_fault
 from lazy.problems import Problem
 from lazy.receiving.closed import told_of_revoked
 from lazy.receiving.receive import Receiver
 from lazy.receiving.revoked import forget_revoked, revoked_unheard
-from lazy.results import PlaceResult, Traffic, noted_problems, noted_summary, sync_command
+from lazy.results import PlaceResult, Traffic
 from lazy.visits.unheard import forget_unheard, note_unheard, note_unheard_conflicts, unheard_conflicts, unheard_since
 from transports.address import AddressKind
 from transports.layout import ONE_FILE

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from lazy.belonging.beacon import read_beacons
 from lazy.belonging.circle import leave_request
 from lazy.endings import Refused
+from lazy.noted_visits import sync_command
 from lazy.places.published import published
 from lazy.places.registry import Place
 from lazy.problems import Problem, at_place
 from lazy.receiving.closed import hear_notices, told_of_closed, told_of_revoked
 from lazy.receiving.receive import Receiver
-from lazy.results import PlaceResult, Planned, Traffic, sync_command
+from lazy.results import PlaceResult, Planned, Traffic
 from lazy.visits.errand import Errand
 from lazy.visits.exchange import MailboxReader
 from lazy.visits.mine import is_set_back, my_mailbox

@@ -96,3 +96,17 @@ def test_what_looks_loads_what_it_looks_at(pair: tuple[Person, Person], verb: st
     told = _told(ann, verb)
     assert told["code"] == 0
     assert set(told["modules"]) & (_AWAY[verb] | {"vault.audit.entries"}) == set()
+
+
+def test_a_release_loads_nothing_of_visits_and_merges(pair: tuple[Person, Person]) -> None:
+    """LAZ-45: it tells how the folder stands to what friends released, which is one line of all that status tells."""
+    ann, _ = pair
+    ann.write("notes.md", "another\n")
+    told = _told(ann, "release", "1.1.0")
+    assert told["code"] == 0
+    loaded = set(told["modules"])
+    assert "lazy.relation" in loaded
+    assert loaded & {"lazy.status", "lazy.results", "lazy.endings", "lazy.belonging.beacon", "lazy.vectors"} == set()
+    assert (
+        loaded & {"vault.desks.merge", "vault.profile.people", "vault.profile.contents", "vault.audit.trail"} == set()
+    )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy.results import sync_command, synced
+from lazy.noted_visits import sync_command, synced
 from vault.commands import as_either, as_option, as_typed, as_word, as_words, words_of
 from vault.visible import visible
 
