@@ -19,7 +19,7 @@ from vault.audit.trail import as_it_lies, verify_trail
 from vault.config import SETTINGS, ConfigDamaged, Setting, Settings, value_text
 from vault.errors import LaceError
 from vault.fsck.drafts import note_told
-from vault.fsck.repair import DAMAGED, REJOIN
+from vault.fsck.repair import DAMAGED, REJOIN, mend_head
 from vault.fsck.report import BadThing, FsckReport
 from vault.records import Seal, Tai
 from vault.revisions.cases import BadCase, Date, parse_case
@@ -30,6 +30,7 @@ from vault.vault import Vault
 __all__ = ["configure", "run"]
 
 _WHAT = "list what was done, or prove that the trail is whole (list)"
+_HEAD = BadThing("store", "store.db", "head", "The head of store.db had rotted, by which SQLite knows how to read it.")
 _SHOWN_BREAKS = 20  # of the audit trail
 
 
@@ -206,14 +207,17 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
     Raises:
         StoreDamaged: the file cannot even be opened.
     """
+    folder = context.find_vault()
+    mended = (_HEAD,) if repairing and folder is not None and mend_head(folder, context.surroundings()) else ()
     try:
         with context.open_vault(mending=True) as vault, context.watching() as watch:
             report = mend(vault, watch=watch) if repairing else examine(vault, watch=watch)
+            report = report._replace(repaired=(*mended, *report.repaired))
             aside = vault.dot / DAMAGED
             kept = sorted(path.name for path in aside.iterdir()) if repairing and aside.is_dir() else []
             helps = any(_is_mended_here(vault, thing) for thing in report.bad)
     except StoreDamaged as error:
-        way = REJOIN if error.hint == StoreDamaged.hint else error.hint  # which is this very command
+        way = REJOIN if repairing and error.hint == StoreDamaged.hint else error.hint  # that is this very command
         raise StoreDamaged(error.message, hint=way) from error
     data = {
         "ok": report.ok,

@@ -7,6 +7,7 @@ derived table is built a second time from the bodies and compared.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 
 from vault.audit.chain import told
@@ -47,6 +48,7 @@ _ONLY_BACKUP = (
     "The trail never leaves a vault, so only a backup of this one has that: there lace record export lace/audit > FILE,"
     " and here lace record put FILE. Without it nothing proves what was done then, and everything else goes on."
 )
+_HEAD = "The head of store.db says that it is only to be read, and no lace wrote that. Run: lace fsck --repair"
 _BREAKS = 20  # of the audit trail that are named each
 _NO_ENTRY = (
     "Entry {} of your own log, {}, is missing: what you shared after it reaches nobody. Run: lace sync - it fetches"
@@ -77,7 +79,7 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         DiskFull, NotWritable: there is no room to build the views beside the store, and nothing else is wrong.
     """
     with undisturbed(vault) as is_kept:
-        bad = faults_of_file(vault)
+        bad = [*faults_of_file(vault), *(_refuses(vault) if is_kept else ())]
         if any(is_beyond(thing) for thing in bad):
             return FsckReport(ok=False, records=0, bad=tuple(bad))
         try:
@@ -110,6 +112,19 @@ def _rest(vault: Vault, scan: Scan, bad: list[BadThing], watch: Watch, *, is_kep
     notes = _notes(vault) if not bad else ()
     more = (_ONLY_READ,) if not is_kept else _left(vault) if not bad else ()
     return FsckReport(not bad, scan.records, tuple(bad), notes=(*notes, *more))
+
+
+def _refuses(vault: Vault) -> list[BadThing]:
+    """Name a store that SQLite opens for reading only though its file can be written: it goes by two of its bytes."""
+    if not os.access(vault.store.path, os.W_OK):
+        return []
+    try:
+        vault.store.db.execute(
+            "DELETE FROM last_sync WHERE 0"
+        )  # `BEGIN IMMEDIATE` begins to read where it cannot write
+    except sqlite3.OperationalError as fault:
+        return [BadThing("store", "store.db", "head", _HEAD)] if "readonly" in str(fault) else []
+    return []
 
 
 def _values(vault: Vault) -> list[BadThing]:

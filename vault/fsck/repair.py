@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
+from pathlib import Path
 
 from vault.errors import DataError
 from vault.files import NotWritable, make_directory, write_atomic
@@ -25,16 +26,17 @@ from vault.lock import LOCK_SECONDS
 from vault.notes.own import EPOCH, NODE, PUT_ASIDE
 from vault.records import RecordHash
 from vault.settings_file import restore_settings
-from vault.store import Store, packcheck
+from vault.store import Store, head, packcheck
 from vault.store.database import StoreDamaged
 from vault.store.numbers import renumber
 from vault.store.packmend import mend_frames
 from vault.store.salvage import copy_readable
 from vault.store.values import TRUTH_TABLES, retype
-from vault.vault import Vault
+from vault.surroundings import Surroundings
+from vault.vault import DOT_VAULT, Vault, lock_of
 from vault.watch import Watch
 
-__all__ = ["DAMAGED", "REJOIN", "forget_put_aside", "put_aside", "repair", "was_put_aside"]
+__all__ = ["DAMAGED", "REJOIN", "forget_put_aside", "mend_head", "put_aside", "repair", "was_put_aside"]
 
 DAMAGED = "damaged"  # directory in `.vault` of what was put aside
 REJOIN = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
@@ -72,6 +74,18 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     left = {(thing.kind, thing.name) for thing in after.bad}
     gone = tuple(thing for thing in before.bad if (thing.kind, thing.name) not in left)
     return FsckReport(after.ok, after.records, after.bad, gone, lost, after.notes)
+
+
+def mend_head(folder: Path, around: Surroundings) -> bool:
+    """Mend the head of a vault's store before anybody opens it; tell whether it had rotted.
+
+    Raises:
+        Locked: another process kept the vault too long.
+        NotWritable, DiskFull: as `vault.store.head.mend_head`.
+    """
+    dot = folder / DOT_VAULT
+    with lock_of(dot, around).held(timeout=LOCK_SECONDS):
+        return head.mend_head(dot / "store.db", dot / DAMAGED)
 
 
 def put_aside(vault: Vault) -> tuple[RecordHash, ...]:

@@ -36,6 +36,7 @@ _ROWS = 64  # rows a statement; of at most ten values each
 _LOG_BYTES = 64 << 20  # a large file makes SQLite's log as large as itself; the next write cuts it down to this
 _LOG_PAGES = 4_000  # 16 MiB: what many actions change again and again is brought into the file once
 _READERS_SECONDS = 1.0  # that a prune waits for who reads; what they still read is removed by the next one
+_OF_DAMAGE = ("Could not decode", "malformed", "not a database", "no such table", "unsupported file format")
 _BUSY_SECONDS = 60.0  # the writers' lock is taken before, so this only covers checkpoints and readers
 
 
@@ -262,5 +263,5 @@ def name_fault(fault: sqlite3.DatabaseError, path: Path) -> None:
             raise StoreUnwritable(f"The vault in {path.parent} cannot be written ({text}).") from fault
     if "already exists" in text or "duplicate column" in text:  # what brings an older store to this form met it
         raise StoreDamaged(f"The store of the vault in {path.parent} is damaged ({text}).", hint=BEYOND) from fault
-    if "Could not decode" in text or "malformed" in text or "not a database" in text or "no such table" in text:
+    if any(words in text for words in _OF_DAMAGE):
         raise StoreDamaged(f"The store of the vault in {path.parent} is damaged ({text}).") from fault

@@ -1,0 +1,59 @@
+"""The head of the store's file: its bytes are the same in every store, so a repair knows them (APP-13, APP-14)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+from vault.store.head import mend_head
+
+_ROTTEN = {
+    "magic": 0,
+    "page size": 16,
+    "only read": 18,
+    "not read": 19,
+    "reserved": 20,
+    "fraction": 21,
+    "pages": 28,
+    "schema": 47,
+    "vacuum": 55,
+    "in steps": 67,
+}
+
+
+def _store(ann: Person) -> Path:
+    return ann.folder / ".vault" / "store.db"
+
+
+@pytest.mark.parametrize("at", _ROTTEN.values(), ids=_ROTTEN)
+@pytest.mark.parametrize("bit", [1, 4])
+def test_a_bit_of_the_head_that_rotted_is_told_and_mended(ann: Person, at: int, bit: int) -> None:
+    """APP-13, APP-14: fsck found nothing wrong and nothing could be written, or the vault was to be moved away."""
+    ann.write("a.txt", "one\n")
+    ann.lace("release", "1.0.0")
+    whole = _store(ann).read_bytes()
+    rotten = bytearray(whole)
+    rotten[at] ^= bit
+    _store(ann).write_bytes(rotten)
+    told = ann.run("fsck")
+    is_harmless = (at, bit) == (_ROTTEN["schema"], 4)  # SQLite takes an older form, too
+    assert told.code in ({0} if is_harmless else {1, 41})
+    assert is_harmless or "fsck --repair" in told.text + told.err
+    assert ann.lace("fsck", "--repair")["ok"]
+    assert (_store(ann).parent / "damaged" / "store.db.head").read_bytes() == bytes(rotten[:100])
+    assert ann.lace("fsck")["ok"]
+    ann.write("a.txt", "two\n")
+    ann.lace("release", "1.0.1")
+
+
+def test_what_is_no_store_is_left_as_it_is(tmp_path: Path) -> None:
+    """APP-13: more of it is wrong than what rots, or it has pages of another size."""
+    path = tmp_path / "store.db"
+    for data in (b"", b"short", bytes(8192), b"SQLite format 3\0\x20\x00\x02\x02\x00\x40\x20\x20".ljust(8192, b"\0")):
+        path.write_bytes(data)
+        assert not mend_head(path, tmp_path / "aside")
+        assert path.read_bytes() == data
+    assert not (tmp_path / "aside").exists()
+    assert not mend_head(tmp_path / "none.db", tmp_path / "aside")
