@@ -113,7 +113,7 @@ def test_an_update_that_finishes_another_says_what_it_merged_and_left(shelf: She
 
 
 @pytest.mark.parametrize(
-    "state", ["cut_update", "cut_update_merging", "cut_update_clashing", "left_update", "cut_merge"]
+    "state", ["cut_update", "cut_update_merging", "cut_update_clashing", "cut_keep_edits_edited", "left_update"]
 )
 def test_a_plan_of_a_prune_counts_what_finishing_sets_free(shelf: Shelf, state: str) -> None:
     """CLAY-79, APP-12: the prune let go of more than it had said to who agreed to it."""

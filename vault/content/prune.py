@@ -21,6 +21,8 @@ from vault.content.keeping import Letting, letting
 from vault.content.reached import note_reached, note_unreached, start_notes
 from vault.desk_folders import desks
 from vault.desks.absent_paths import ABSENT
+from vault.desks.edit import apply_changes
+from vault.desks.memory import MemoryObjects
 from vault.desks.tree import lookup
 from vault.errors import EnvironmentFault
 from vault.folder.checkout_journal import noted_trees
@@ -391,8 +393,11 @@ def _noted_then(vault: Vault, watch: Watch) -> set[RecordHash]:
         if late is None or trees is None:
             continue
         before, after = trees
-        old = [lookup(vault.store, before, path) for path in late.kept] if before is not None else []
-        found |= {after, *(entry.hash for entry in old if entry is not None)} if late.kept else set()
+        old = {path: lookup(vault.store, before, path) if before is not None else None for path in late.kept}
+        if old:
+            narrowed = apply_changes(vault.store, MemoryObjects(), vault.group, after, old)
+            found |= {after, *(entry.hash for entry in old.values() if entry is not None)}
+            found |= vault.store.have([narrowed])
     return found
 
 
