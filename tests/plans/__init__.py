@@ -1,1 +1,1 @@
-"""What a plan says is what the doing does then: every command with a dry run, in every state of a vault."""
+"""What a plan says is what the doing does then: `python -m tests.plans` asks every command in every state (APP-12)."""
