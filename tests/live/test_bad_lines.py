@@ -197,6 +197,8 @@ def test_who_is_not_let_in_learns_nothing(alice: Person, bob: Person, cara: Pers
             assert ask(server.port, REQUEST_PATH, {}, asked) == (403, b"refused\n")
         assert ask(server.port, "/lace/0/other", {}, b"") == (403, b"refused\n")
         assert ask(server.port, "/", {}, b"", "GET") == (403, b"refused\n")
+        assert ask(server.port, "/", {}, b"", "BREW") == (403, b"refused\n")  # what there is no such method for
+        assert ask(server.port, "*", {}, b"", "OPTIONS") == (403, b"refused\n")
         alice.write("secret.txt", "nobody may know")
         alice.lace("release", "1.1.0")
         cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import http
 import logging
 import socket
 import ssl
@@ -141,9 +142,10 @@ class LiveServer:
             Route(SYNC_PATH, faults.around(self._exchange), methods=["POST"]),
             Route(REQUEST_PATH, faults.around(self._request), methods=["POST"]),
             Route(NEWS_PATH, faults.around(self._news), methods=["POST"]),
-            Route("/{rest:path}", _refused, methods=["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]),
         ]
-        self._server = _Server(_configured(Starlette(routes=routes), identity, self._socket), faults)
+        others = dict.fromkeys((http.HTTPStatus.NOT_FOUND, http.HTTPStatus.METHOD_NOT_ALLOWED), _refused_as_unknown)
+        app = Starlette(routes=routes, exception_handlers=others)
+        self._server = _Server(_configured(app, identity, self._socket), faults)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
 
     def start(self) -> None:
@@ -321,6 +323,11 @@ def _not_now() -> Response:
 async def _refused(request: Request, said: bytes = _REFUSAL) -> Response:
     del request
     return Response(said, 403, {"Connection": "close"})
+
+
+async def _refused_as_unknown(request: Request, error: Exception) -> Response:
+    del error
+    return await _refused(request)
 
 
 class _Server(uvicorn.Server):
