@@ -493,6 +493,12 @@ def test_what_ssh_says_is_the_reason(said: str, expected: type[PlaceError], reas
     assert way in error.hint
 
 
+def test_an_answer_without_end_is_named_as_that() -> None:
+    """faults.md row 34: git reads no more of it than lace lets it, and the address and network were to be checked."""
+    error = fault_of_git("fatal: attempting to allocate 72748005 over limit 67108864\n", "h:v")
+    assert (type(error), "no repository" in error.hint) == (PlaceUnreachable, True)
+
+
 def test_a_complaint_is_short_and_printable() -> None:
     text = complaint(b"remote: \x1b[31mred\x1b[0m\r\n" * 3 + b"fatal: " + b"x" * 1000 + b"\x07\n")
     assert text.startswith("fatal: xxx")

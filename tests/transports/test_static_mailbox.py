@@ -239,7 +239,9 @@ def test_an_older_drop_on_the_server_is_noticed(alice: Person, bob: Person, frie
         (b"\x16\x03\x01nonsense\r\n\r\n", PlaceUnreachable, "reached: what answers there does not speak HTTP/1.1."),
         (b"HTTP/7.7 200 OK\r\n\r\n", PlaceUnreachable, "reached: what answers there does not speak HTTP/1.1."),
         (b"HTTP/1.1 secret OK\r\n\r\n", PlaceUnreachable, "reached: what answers there does not speak HTTP/1.1."),
-        (b"", PlaceUnreachable, "closed connection without response"),
+        (b"", PlaceUnreachable, "it hung up without an answer"),
+        (b"HTTP/1.1 200 " + b"O" * 70_000, PlaceUnreachable, "does not speak HTTP/1.1"),
+        (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 101 + b"\r\n", PlaceUnreachable, "does not speak HTTP/1.1"),
     ],
     ids=[
         "short",
@@ -259,6 +261,8 @@ def test_an_older_drop_on_the_server_is_noticed(alice: Person, bob: Person, frie
         "version",
         "status",
         "empty",
+        "long line",
+        "many headers",
     ],
 )
 def test_a_lying_server_is_refused_with_a_sentence(answer: bytes, error: type[LaceError], says: str) -> None:

@@ -69,6 +69,10 @@ _NOT_YOURS = (
 _OTHER_NAMES = (
     "It names what it holds by SHA-256, and lace needs SHA-1. Make one with: git init --bare --object-format=sha1 PATH"
 )
+_ENDLESS = (
+    "What answers there sends more than any list of branches has, as no repository does: check the address, and that"
+    " this network wants no login first; then run the same command again."
+)
 _SSH_MISSING = "Install ssh, or set GIT_SSH_COMMAND to a program that is there."
 # Each with its own way out, if it has one. What ssh refuses comes first: it complains of missing files on the way.
 _MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
@@ -81,6 +85,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
         (r"returned error: 30[12378]", NotAGitPlace, _SENT_ON),
         (r"dubious ownership", NotAGitPlace, _NOT_YOURS),
         (r"mismatched algorithms|repository's hash algorithm", NotAGitPlace, _OTHER_NAMES),
+        (r"attempting to allocate \d+ over limit", PlaceUnreachable, _ENDLESS),
         (_FULL, PlaceFull, ""),
         (_ABSENT, NotAGitPlace, ""),
         (_REFUSED, AccessRefused, ""),
@@ -133,7 +138,8 @@ def fault_of_git(complaints: str, shown: str) -> PlaceError:
     reason = complaint(complaints)
     for pattern, error, way in _MEANINGS:
         if pattern.search(_reasons(complaints) if error is PlaceFull else complaints):
-            return error(f"The git place {shown} cannot be used: {reason}.", hint=way)
+            verb = "reached" if error is PlaceUnreachable else "used"
+            return error(f"The git place {shown} cannot be {verb}: {reason}.", hint=way)
     return PlaceUnreachable(
         f"The git place {shown} cannot be reached: {reason}.",
         hint="Check the address and the network, and run the same command again.",

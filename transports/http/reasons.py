@@ -11,7 +11,9 @@ def why_unreached(error: Exception) -> str:
     """Return what a failed call to another machine says, without a full stop (INT-122)."""
     if isinstance(error, UnicodeError):
         return "no machine can be called so"  # Python tells of the codec that it tried
-    is_gone = isinstance(error, http.client.RemoteDisconnected)  # which the library takes for a bad answer too
-    if isinstance(error, http.client.BadStatusLine | http.client.UnknownProtocol) and not is_gone:
+    if isinstance(error, http.client.RemoteDisconnected):  # which the library takes for a bad answer too
+        return "it hung up without an answer"
+    is_endless = type(error) is http.client.HTTPException or isinstance(error, http.client.LineTooLong)  # its head
+    if is_endless or isinstance(error, http.client.BadStatusLine | http.client.UnknownProtocol):
         return "what answers there does not speak HTTP/1.1"  # the words of the answer are the peer's own
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
