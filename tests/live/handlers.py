@@ -126,8 +126,9 @@ def serving_with(handler: Handler, pace: Callable[[], Pace] = _unpaced) -> Itera
         server.stop()
 
 
-def connection(port: int, count: ByteCount | None = None) -> LiveConnection:
+def connection(
+    port: int, count: ByteCount | None = None, pause: Callable[[float], None] = time.sleep
+) -> LiveConnection:
     """Return a line to a server of `HOST` that is not dialled yet."""
-    return LiveConnection(
-        LiveAddress("127.0.0.1", port, HOST.verifier), GROUP, count or ByteCount(), time.monotonic, now, os.urandom
-    )
+    address = LiveAddress("127.0.0.1", port, HOST.verifier)
+    return LiveConnection(address, GROUP, count or ByteCount(), time.monotonic, now, os.urandom, pause)
