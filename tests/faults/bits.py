@@ -113,7 +113,7 @@ class Bits:
     def db(self) -> sqlite3.Connection:
         """Open the store past the program; what is written so is not added to the sums."""
         db = sqlite3.connect(self.dot / "store.db", isolation_level=None)
-        db.create_function("fold", -1, lambda total, *_values: total)
+        db.create_function("mix", -1, lambda total, *_values: total)
         return db
 
     def open(self) -> Vault:

@@ -472,7 +472,7 @@ def test_what_rotted_at_the_server_is_not_refused_for_ever(alice: Person, bob: P
         alice.lace("release", "1.1.0", "-m", "a needle in a store")
         path = alice.folder / ".vault" / "store.db"
         with sqlite3.connect(path) as db:
-            db.create_function("fold", -1, lambda *_: b"")
+            db.create_function("mix", -1, lambda *_: b"")
             found_at = "SELECT p, bytes FROM body WHERE instr(bytes, CAST(? AS BLOB)) ORDER BY p"
             (p, good) = db.execute(found_at, ("a needle",)).fetchone()
             db.execute("UPDATE body SET bytes = ? WHERE p = ?", (bytes(good).replace(b"needle", b"noodle"), p))
@@ -513,7 +513,7 @@ def test_whoever_serves_hears_of_what_rotted_in_their_packs(alice: Person, bob: 
 def _rot(person: Person, needle: bytes) -> None:
     """Change one byte of a shared record where it rests."""
     with sqlite3.connect(person.folder / ".vault" / "store.db") as db:
-        db.create_function("fold", -1, lambda *_: b"")
+        db.create_function("mix", -1, lambda *_: b"")
         found_at = "SELECT b.p, b.bytes FROM body b JOIN shared USING (p) WHERE instr(b.bytes, CAST(? AS BLOB))"
         p, good = db.execute(found_at, (needle.decode(),)).fetchone()
         db.execute("UPDATE body SET bytes = ? WHERE p = ?", (bytes(good).replace(needle, needle[::-1]), p))

@@ -468,7 +468,7 @@ def test_a_damaged_note_of_a_folder_is_named_and_found_again(
     before = copy.store.rows("SELECT * FROM checkout")
     write(copy, "mine.txt", "not committed\n")
     if not is_told:  # as rot comes: the sums know nothing of it
-        copy.store.db.create_function("fold", -1, lambda total, *_values: total)
+        copy.store.db.create_function("mix", -1, lambda total, *_values: total)
     copy.store.db.execute(f"UPDATE {table} SET {change}")
     with Vault(copy.folder, copy.around) as fresh:
         with pytest.raises(StoreDamaged, match="noted of the folder"):
@@ -515,7 +515,7 @@ _NO_TEXT = "CAST(x'61ff62' AS TEXT)"  # which is no UTF-8
 )
 def test_a_value_that_became_one_of_another_type_is_named_and_made_right(copy: Vault, table: str, change: str) -> None:
     """APP-13, APP-14: fsck and its repair ended as a fault of lace, or did not notice it."""
-    copy.store.db.create_function("fold", -1, lambda total, *_values: total)
+    copy.store.db.create_function("mix", -1, lambda total, *_values: total)
     copy.store.db.execute(f"UPDATE {table} SET {change}")
     with Vault(copy.folder, copy.around) as fresh:
         (bad,) = examine(fresh).bad
