@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["GARBAGE", "hold_freed", "main"]
 
-# Objects between two looks for cycles, as `gc` counts them: a tenth of a short command went into looking. The most that
-# a command loads and reads for one visit stays below the first.
-GARBAGE = (100_000, 20, 20)
+# Objects between two looks for cycles, as `gc` counts them: a tenth of a short command went into looking, and of a
+# first meeting, which makes a hundred thousand objects and no cycle, a thirtieth went into it at each 50,000.
+GARBAGE = (200_000, 20, 20)
 _HELD_BYTES = 8 << 20
 _ASKS_TO_END = [getattr(_signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name)]
 

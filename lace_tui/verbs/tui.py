@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import select
 import sys
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NoTerminal", "NotServed", "configure", "run"]
 
+_GARBAGE = (50_000, 20, 20)  # a key waits for each look at the new objects, so there are more of them, each for less
 _LOOK = 1.0  # seconds between two looks whether the terminal is still there
 _STOPS = 60  # such looks that work which was asked to stop is waited for
 _LEAVES = 5.0  # seconds that the app has to end without it
@@ -99,6 +101,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
         config=context.config_root,
         edit=edit if editor else None,
     )
+    gc.set_threshold(*_GARBAGE)
     _show(app, mouse=not args.no_mouse)
     if app.wants_demo:
         from lace_tui.cli.frame import run as run_verb  # noqa: PLC0415 - the frame imports this module
