@@ -21,9 +21,7 @@ from lazy.problems import at_place
 from lazy.queue import next_sync
 from lazy.results import PlaceResult, Planned
 from lazy.visits.errand import Errand
-from lazy.visits.plans import VisitPlan, plan_visit
 from lazy.visits.rounds import held_back, next_command, unless_held, vector_of
-from lazy.visits.visit import carry_out, may_push, show, visit
 from transports.address import AddressKind
 from transports.errors import OnlyRead, PlaceCrowded, PlaceNotWritable
 from transports.layout import group_directory
@@ -36,6 +34,7 @@ from vault.watch import Watch
 
 if TYPE_CHECKING:
     from lazy.interlace.scope import Scope
+    from lazy.visits.plans import VisitPlan
     from lazy.visits.scoping import ScopedSync
 
 __all__ = ["PlanOutdated", "Prepared", "move", "prepare", "sync"]
@@ -138,6 +137,9 @@ def prepare(
     Raises:
         As `sync`.
     """
+    from lazy.visits.plans import plan_visit  # noqa: PLC0415 - few syncs are shown first
+    from lazy.visits.visit import may_push, show  # noqa: PLC0415
+
     plans: dict[str, tuple[MailboxMedium, VisitPlan]] = {}
 
     def look(place: Place) -> PlaceResult:
@@ -181,6 +183,8 @@ def move(vault: Vault, prepared: Prepared, watch: Watch = Watch(), *, tells_held
     def act(place: Place) -> PlaceResult:
         if place.name not in left:
             return _visit(vault, place, Errand(prepared.push, prepared.pull, watch=watch))
+        from lazy.visits.visit import carry_out  # noqa: PLC0415 - few syncs are shown first
+
         medium, plan = left.pop(place.name)
         with closing(medium), turn(vault, place, watch):
             return carry_out(vault, place, medium, plan, watch=watch)
@@ -317,4 +321,6 @@ def _visit_medium(vault: Vault, place: Place, errand: Errand) -> PlaceResult:
         errand.watch.progress(0, 0, f"ask {place.name}")
         mends = place.kind == AddressKind.GIT and errand.push and not errand.dry_run and held_back(vault) is None
         medium = stack.enter_context(closing(open_medium(vault, place, mends=mends)))
+        from lazy.visits.visit import visit  # noqa: PLC0415 - a friend who serves is no medium
+
         return visit(vault, place, medium, errand)

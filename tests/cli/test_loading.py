@@ -110,3 +110,15 @@ def test_a_release_loads_nothing_of_visits_and_merges(pair: tuple[Person, Person
     assert (
         loaded & {"vault.desks.merge", "vault.profile.people", "vault.profile.contents", "vault.audit.trail"} == set()
     )
+
+
+def test_a_sync_with_a_vault_loads_nothing_of_mailboxes_that_are_visited(pair: tuple[Person, Person]) -> None:
+    """INT-127: a vault answers itself, and no plan is made of what lies at a medium."""
+    ann, bob = pair
+    ann.lace("place", "add", "beside", str(bob.folder))
+    ann.lace("sync", "beside")
+    told = _told(ann, "sync", "beside")
+    assert told["code"] == 0
+    loaded = set(told["modules"])
+    assert "lazy.live.visiting" in loaded
+    assert loaded & {"lazy.visits.plans", "lazy.visits.visit", "lazy.visits.exchange", "lazy.visits.publish"} == set()
