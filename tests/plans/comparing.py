@@ -113,7 +113,7 @@ def typed(command: str, bob: Person) -> list[str]:
             return []
         named["CONFLICT"] = found[0]["id"]
     if "BUNDLE" in words:
-        person_in(root, "alice").lace("bundle", "create", named["BUNDLE"])
+        person_in(root, "alice").run("bundle", "create", named["BUNDLE"])
     return [named.get(word, word) for word in words]
 
 
