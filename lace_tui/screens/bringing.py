@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lace_tui.cli.inert import inert
 from lace_tui.cli.written import pushed_out_lines
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage
@@ -55,11 +56,12 @@ def offer_file(place: Listing, at: ResolvedCommit, path: str, typed: str) -> Non
     """
 
     def planned(plan: _Plan, first: str = f"{path} becomes as {at.what} has it:") -> None:
+        if not (plan.foreseen.moved or plan.foreseen.left_out):
+            place.notify(f"{inert(path)} is like that already.", markup=False)
+            return
         act = as_typed("checkout", at.what, typed, options="--keep-edits" if plan.keeps_edits else "")
         lines = [mark(first, STRONG), *(mark(line) for line in foreseen_lines(plan.foreseen))]
         lines += out_lines(plan.foreseen.left_out)
-        if not plan.foreseen.moved:
-            lines.append(mark("  nothing: the file is like that already", QUIET))
         if plan.keeps_edits:
             lines.append(mark("! You edited it: your edit is committed first, and what comes over it too.", BAD))
         else:

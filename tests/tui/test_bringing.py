@@ -30,6 +30,10 @@ async def test_one_file_comes_back_and_the_others_stay(app: LaceApp, story: Stor
         assert guests.read_text() == "nobody\n"
         await press(pilot, "escape", "escape", "1")
         assert "= menu.md is as in self/main@1" in text_of(app, "#card-text")
+        await press(pilot, "5", "t", "ctrl+u", *"main@1", "enter", "/", *"menu", "enter", "b")
+        assert is_showing(app, Files), "nothing is left to agree to"
+        assert [told.message for told in app._notifications] == ["menu.md is like that already."]
+        await press(pilot, "escape", "escape", "1")
         await press(pilot, "U", "y")
         assert menu.read_text() == now
 
