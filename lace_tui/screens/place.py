@@ -76,9 +76,25 @@ class _Ways(Fitted):
         self.show(counted)
 
     def render(self) -> Content:
-        """Return all of them, as far apart as there is room for, else those that are needed most."""
+        """Return all of them, as far apart as there is room for; the last ones by number alone where there is none."""
         width = self.size.width
-        return together(self._parts, width, least=2) or together(self._signed, width) or super().render()
+        whole = together(self._parts, width, least=2) or together(self._signed, width)
+        return whole or self._numbered(width) or super().render()
+
+    def _numbered(self, width: int) -> Content | None:
+        """Return all of them, and no more of them as bare numbers than has to be; None where they do not fit so."""
+        bare: set[int] = set()
+        for last in sorted(range(len(self._parts)), key=lambda at: -self._parts[at][0]):
+            bare.add(last)
+            parts: list[tuple[int, Content]] = []
+            for at, (order, part) in enumerate(self._parts):
+                if {at - 1, at} <= bare:  # numbers that follow each other stand closer
+                    parts[-1] = (order, parts[-1][1] + Content(" ") + part[:1])
+                else:
+                    parts.append((order, part[:1] if at in bare else part))
+            if (shown := together(parts, width, least=2)) is not None:
+                return shown
+        return None
 
 
 def footer(actions: Iterable[Action], words: Mapping[str, str], keys: Mapping[str, str]) -> list[tuple[int, Content]]:

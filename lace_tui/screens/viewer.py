@@ -109,7 +109,7 @@ class Viewer(Over[None]):
             page.border_title = mark(self.title or "")
             keys = [("esc back", "screen.leave"), ("/ find", "screen.filter")]
             keys += [("y copies", "screen.copy")] if self._command else []
-            keys += [("left", "screen.pan(-1)"), ("right: long lines", "screen.pan(1)")]
+            keys += [("left", "screen.pan(-1)"), ("right: move", "screen.pan(1)")]
             page.border_subtitle = pressable(*keys)
             yield _Text("", "list", empty="Nothing to show.")
             yield FilterLine()

@@ -7,6 +7,7 @@ import re
 import pytest
 from textual.content import Content
 
+from lace_tui.actions import PLACES
 from lace_tui.app import LaceApp
 from lace_tui.screens.cards import Card
 from lace_tui.screens.conflicts import Conflicts
@@ -173,7 +174,7 @@ async def test_each_key_below_a_long_text_has_a_word(app: LaceApp) -> None:
         await settle(pilot)
         await press(pilot, "5", "d")
         told = str(app.screen.query_one("#page").border_subtitle)
-        assert Content.from_markup(told).plain == "esc back   / find   left   right: long lines"
+        assert Content.from_markup(told).plain == "esc back   / find   left   right: move"
 
 
 async def test_keys_bring_the_row_that_they_act_on_back_into_sight(app: LaceApp) -> None:
@@ -212,3 +213,16 @@ async def test_a_sync_in_another_terminal_moves_no_row_out_of_sight(app: LaceApp
         assert "just now" in str(app.screen.query_one("#card").border_title)
         assert scroll.scroll_offset == before
         assert scroll.region.contains_region(meet.region)
+
+
+async def test_no_place_goes_from_the_line_of_places_without_a_sign(app: LaceApp) -> None:
+    """APP-4: at 60 columns the last three were not there, and who did not look into the help never knew of them."""
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settle(pilot)
+        for key in "12345678":
+            await press(pilot, key)
+            shown = text_of(app, "#nav")
+            assert len(shown) <= 58
+            assert [word for word in shown.split() if word.isdigit()] == list("1213145678"), (key, shown)
+            assert f" {key} {PLACES[int(key) - 1]}" in f" {shown}", "where one is"
+            assert "2 conflicts 1" in shown
