@@ -58,10 +58,13 @@ class Layer:
         import vault.files  # noqa: PLC0415
         import vault.store.database  # noqa: PLC0415
         import vault.store.schema  # noqa: PLC0415
+        import vault.store.store  # noqa: PLC0415
 
-        # A new store is SQLite's commit too, without the word.
+        # A new store is SQLite's commit too, without the word, and so is one that becomes the copy of another.
         lay_out = self._wrapped("commit", vault.store.schema.lay_out)
         vault.store.database.lay_out = lay_out  # type: ignore[attr-defined]
+        copy_whole = self._wrapped("commit", vault.store.schema.copy_whole)
+        vault.store.store.copy_whole = copy_whole  # type: ignore[attr-defined]
         git = transports.git.command.GitRunner
         git._begin = self._wrapped("git", git._begin)  # type: ignore[method-assign]
         flush = self._wrapped("syncfs", vault.files.flush_everything)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -246,6 +248,25 @@ def _repair(stage: Stage) -> list[str]:
     return ["fsck", "--repair"]
 
 
+def _salvage(table: str, stage: Stage) -> list[str]:
+    """Alice with drafts that nobody else has, in whose store the page above all of a table or an index rotted."""
+    alice, _ = _begun(stage)
+    _edited(alice)
+    alice.lace("release", "--yes", "-m", "more")
+    alice.lace("push", "stick")
+    alice.write("menu.md", "mine alone\n")
+    alice.lace("commit", "-m", "mine alone")
+    path = alice.folder / ".vault/store.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        ((page,),) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchall()
+        ((size,),) = db.execute("PRAGMA page_size").fetchall()
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * size] ^= 1
+    path.write_bytes(data)
+    return ["fsck", "--repair"]
+
+
 def _large(stage: Stage) -> Person:
     """Alice with more files than are flushed one by one, and contents that threads write and flush."""
     alice, _ = _begun(stage)
@@ -462,6 +483,7 @@ COMMANDS = {
         Command("create", "alice", _create),
         Command("apply", "bob", _apply, settle=_BOTH),
         Command("repair", "alice", _repair, mends=True),
+        Command("salvage", "alice", partial(_salvage, "link_target"), mends=True),
         Command("adopt", "alice", _adopt, settle=_BOTH, repeats=False, note="unanswered adopt"),
         Command("accept", "bob", _accept, settle=(*_BOTH, "bob"), note="unanswered accept"),
         Command("large-commit", "alice", _large_commit),

@@ -11,6 +11,7 @@ import pytest
 from lazy.mend import examine, mend
 from tests.shelf import Shelf
 from tests.vault.vaults import around, derived, lived_in
+from vault.store.schema import copy_whole
 from vault.vault import Vault
 
 _HEADER_FREE = 36  # where the header says how many pages are free
@@ -126,6 +127,28 @@ def test_a_repair_that_has_no_room_for_it_leaves_the_file_as_it_was(
     assert not list(path.parent.glob("fsck*"))
     with _alice(root) as alice:
         assert mend(alice).ok
+
+
+def test_a_repair_that_is_killed_once_the_file_is_new_leaves_a_vault_with_its_views(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: without them each command took it for a restored backup, whose own log was lost."""
+    with _alice(root) as alice:
+        log = alice.store.rows("SELECT node, seq FROM vector")
+    _flip(root, _page(root, "rec"))
+
+    def killed(made: sqlite3.Connection, live: sqlite3.Connection) -> None:
+        copy_whole(made, live)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as cut, _alice(root) as alice:
+        cut.setattr("vault.store.store.copy_whole", killed)
+        with pytest.raises(KeyboardInterrupt):
+            mend(alice)
+    with Vault(root / "alice", around(root, "alice")) as alice:
+        assert alice.store.rows("SELECT node, seq FROM vector") == log
+        alice.check_mark()
+        assert examine(alice).ok
 
 
 def test_the_store_as_a_copy_has_no_rotten_page_left(root: Path) -> None:

@@ -7,7 +7,8 @@ whose bytes are damaged is put aside under `.vault/damaged`, so that the next sy
 from __future__ import annotations
 
 import sqlite3
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from vault.errors import DataError
@@ -58,12 +59,11 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         for thing in before.bad:
             if is_beyond(thing):
                 raise StoreDamaged(thing.message, hint=REJOIN)
-        if any(thing.code == INTEGRITY for thing in before.bad):
-            _make_file_anew(vault)
-        require_node(vault)
-        told = told_of(vault, before.bad)
-        asked = told if told and not was_put_aside(vault) else ()  # or nobody has looked yet for what was lost
-        lost = _make_anew(vault, watch)
+        with _file_anew(vault) if any(thing.code == INTEGRITY for thing in before.bad) else nullcontext():
+            require_node(vault)
+            told = told_of(vault, before.bad)
+            asked = told if told and not was_put_aside(vault) else ()  # or nobody has looked yet for what was lost
+            lost = _make_anew(vault, watch)
         let_go_of_drafts(vault, asked, watch)  # not what was lost just now: a place may have it
         restore_settings(vault, DAMAGED)
         settle_mark(vault)
@@ -105,12 +105,22 @@ def forget_put_aside(vault: Vault) -> None:
             w.store.set_note(PUT_ASIDE, ())
 
 
-def _make_file_anew(vault: Vault) -> None:
-    """Write the store's file anew from all that can be read of it, before anything is made anew in it."""
+@contextmanager
+def _file_anew(vault: Vault) -> Iterator[None]:
+    """Let the block repair a new store with all that can be read of the vault's, which then becomes its copy.
+
+    In one step and last of all: a file without views would tell every command that nothing was ever shared here.
+    """
+    live = vault.store
     with scratch(vault, alone=True) as made:
         with made.transaction():
-            copy_readable(vault.store.db, made.db)
-        vault.store.become(made.db)
+            copy_readable(live.db, made.db)
+        vault.store = made
+        try:
+            yield
+        finally:
+            vault.store = live
+        live.become(made.db)
 
 
 def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
