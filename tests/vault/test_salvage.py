@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lazy.mend import examine, mend
 from tests.shelf import Shelf
 from tests.vault.vaults import around, derived, lived_in
+from vault.store import Store
+from vault.store.salvage import copy_readable
 from vault.store.schema import copy_whole
 from vault.vault import Vault
 
@@ -164,3 +168,41 @@ def test_the_store_as_a_copy_has_no_rotten_page_left(root: Path) -> None:
     db = sqlite3.connect(root / "copy" / "store.db")
     assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     db.close()
+
+
+def test_of_a_long_local_table_only_the_rows_of_one_page_are_lost(root: Path) -> None:
+    """APP-13, CLAY-79: of what a prune let go of; whatever is not known there any more is asked for again."""
+    many = 30_000
+    with _alice(root) as alice:
+        with alice.store.transaction():
+            rows = [(f"P.{number:043}.H3", 1, "", "", 0) for number in range(many)]
+            alice.store.db.executemany("INSERT INTO tomb VALUES (?, ?, ?, ?, ?)", rows)
+        alice.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    at = (root / "alice" / ".vault" / "store.db").read_bytes().index(rows[many // 2][0].encode())
+    _flip(root, at - at % 4096)
+    with _alice(root) as alice:
+        assert mend(alice).bad == ()
+        assert alice.store.rows("SELECT count(*) FROM tomb")[0][0] > many - 100
+
+
+@pytest.mark.parametrize("fault", [sqlite3.SQLITE_BUSY, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR_SHMMAP])
+def test_what_could_not_be_read_just_now_is_not_taken_for_lost(root: Path, fault: int) -> None:
+    """APP-13: nothing is written then, and the same repair goes on later."""
+    _flip(root, _page(root, "rec"))
+
+    class Failing(sqlite3.Connection):
+        def execute(self, sql: str, *rest: Any) -> sqlite3.Cursor:
+            if "FROM body" in sql:
+                error = sqlite3.OperationalError("not now")
+                error.sqlite_errorcode = fault
+                raise error
+            return super().execute(sql, *rest)
+
+    path = root / "alice" / ".vault" / "store.db"
+    with (
+        closing(sqlite3.connect(path, factory=Failing)) as live,
+        Store(root / "made.db", create=True) as made,
+        pytest.raises(sqlite3.OperationalError),
+        made.transaction(),
+    ):
+        copy_readable(live, made.db)

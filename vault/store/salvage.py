@@ -16,7 +16,19 @@ __all__ = ["copy_readable"]
 
 _ROWS: Final = 512  # of a table at once
 _LAST: Final = 2**62  # above every number of a row
-_MOST: Final = 10_000  # rows that are looked for one by one
+_PRIMARY: Final = 0xFF  # of SQLite's code of a fault, what kind it is
+_NOT_NOW: Final = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+    }
+)
+_OF_DISK: Final = frozenset({sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ})  # no sector, or no such page
 _NO_ROWID: Final = "WITHOUT ROWID"
 # Of a record that cannot be read: where it was, from the index over names; and what it was, from a view.
 _NAMES: Final = "SELECT rowid, digest FROM body INDEXED BY sqlite_autoindex_body_1 ORDER BY digest"
@@ -112,26 +124,43 @@ def _copy_sorted(live: sqlite3.Connection, made: sqlite3.Connection, table: str)
     if (rows := _read(live, every)) is not None:
         _write(made, table, columns, rows)
         return
-    keys = [str(row[1]) for row in made.execute(f"PRAGMA table_info({table})") if row[5]]
-    for order in (" ASC", " DESC"):
+    keyed = sorted((int(row[5]), str(row[1])) for row in made.execute(f"PRAGMA table_info({table})") if row[5])
+    keys = [key for _, key in keyed]
+    for sign, order in ((">", " ASC"), ("<", " DESC")):
         by = ", ".join(key + order for key in keys)
-        for at in range(_MOST):
-            rows = _read(live, f"{every} ORDER BY {by} LIMIT 1 OFFSET {at}")
-            if not rows:
-                break
-            _write(made, table, columns, rows)
+        beyond = f"WHERE ({', '.join(keys)}) {sign} ({', '.join('?' * len(keys))})"
+        last: tuple[Any, ...] = ()
+        many, before = _ROWS, -1
+        while made.total_changes != before:  # else it is in a circle, or met what was copied from the other end
+            before = made.total_changes
+            rows = _read(live, f"{every} {beyond if last else ''} ORDER BY {by} LIMIT {many}", last)
+            if rows is None and many > 1:
+                many, before = 1, -1
+            elif rows:
+                _write(made, table, columns, rows)
+                last = tuple(rows[-1][columns.index(key)] for key in keys)
 
 
 def _columns(made: sqlite3.Connection, table: str) -> list[str]:
     return [str(row[1]) for row in made.execute(f"PRAGMA table_info({table})")]
 
 
-def _read(live: sqlite3.Connection, sql: str) -> _Rows | None:
-    """Return rows; None where they cannot be read."""
-    try:
-        return live.execute(sql).fetchall()
-    except sqlite3.DatabaseError:
-        return None
+def _read(live: sqlite3.Connection, sql: str, values: tuple[Any, ...] = ()) -> _Rows | None:
+    """Return rows; None where they cannot be read.
+
+    Raises:
+        sqlite3.DatabaseError: they could not be read just now, which says nothing of them.
+    """
+    for tries in (1, 2):
+        try:
+            return live.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError as fault:
+            code = getattr(fault, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+            if code & _PRIMARY in _NOT_NOW or (code & _PRIMARY == sqlite3.SQLITE_IOERR and code not in _OF_DISK):
+                raise
+            if tries == 2 or code != sqlite3.SQLITE_IOERR_READ:  # a disk may fail once
+                return None
+    return None
 
 
 def _write(made: sqlite3.Connection, table: str, columns: list[str], rows: _Rows) -> None:
