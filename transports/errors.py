@@ -40,6 +40,7 @@ __all__ = [
     "PlaceDamaged",
     "PlaceFull",
     "PlaceNotWritable",
+    "PlaceUnmarked",
     "PlaceUnreachable",
     "PushRejected",
     "RefusedThere",
@@ -104,6 +105,14 @@ class WrongDrop(PlaceError):
     exit_code = 21
     can_wait = True
     hint = "Plug in the right stick, or add this one as a place of its own."
+
+
+class PlaceUnmarked(WrongDrop):
+    """A repository that is known here lost its branch `lace/place`, by which it says which place it is (CYB-15)."""
+
+    code = "place-unmarked"
+    exit_code = 21
+    hint = "Whoever synced there before writes that branch anew with: lace fsck --repair"
 
 
 class PlaceCrowded(PlaceError):

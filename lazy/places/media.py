@@ -49,8 +49,8 @@ def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxMe
     Raises:
         PlaceError, Cancelled: as `open_place`.
     """
-    from transports.encrypted.sealed import SealedPlace  # noqa: PLC0415
-    from transports.errors import DropEmptied, PlaceUnreachable, WrongDrop  # noqa: PLC0415 - to keep notes opens no road
+    from transports.encrypted.sealed import SealedPlace  # noqa: PLC0415 - to keep notes opens no road
+    from transports.errors import DropEmptied, PlaceUnmarked, PlaceUnreachable, WrongDrop  # noqa: PLC0415
 
     try:
         inner = open_place(place, vault.around.patience, mends=mends)
@@ -59,11 +59,9 @@ def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxMe
         raise DropEmptied(error.message, hint=hint) from error
     except WrongDrop as error:
         first = "Plug in the right stick" if place.kind == "drop" else "Ask its owner what happened to it"
-        if place.kind == "git" and "holds no place," in error.message:
-            first = (
-                f"Whoever synced there before writes it anew with: lace fsck --repair. Or {first[0].lower()}{first[1:]}"
-            )
-        raise WrongDrop(error.message, hint=f"{first}. To go on with this one: {_anew(vault, place)}") from error
+        if isinstance(error, PlaceUnmarked):
+            first = f"{error.hint} - or {first[0].lower()}{first[1:]}"
+        raise type(error)(error.message, hint=f"{first}. To go on with this one: {_anew(vault, place)}") from error
     except PlaceUnreachable as error:
         inner = open_place(_mounted_elsewhere(vault, place, error), vault.around.patience, mends=mends)
     keys = VaultKeys(vault, inner.place_id, is_on=is_encrypted(vault, place))

@@ -26,7 +26,7 @@ from transports.address import AddressKind, parse_stored
 from transports.drop.marker import MARKER, write_marker
 from transports.drop.place import Drop
 from transports.encrypted.sealed import SealedPlace
-from transports.errors import NotADrop, WrongDrop
+from transports.errors import NotADrop, PlaceUnmarked, WrongDrop
 from transports.index.runs import BundleRef, RunRef
 from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME
 from transports.listing import Listing
@@ -56,6 +56,7 @@ __all__ = [
 
 _NAMES = (re.escape(HEAD_NAME), re.escape(REQUEST_NAME), re.escape(BEACON_NAME), RUN_NAME.pattern, BUNDLE_NAME.pattern)
 _FILES = re.compile("|".join(_NAMES))
+_MISSED = {WrongDrop.code, PlaceUnmarked.code}  # at such a host no visit finds the place
 _LOST = (
     "My mailbox on {} is whole again without {} of files that you let go of, which could not be read any more: with"
     " lace fetch a sync asks everybody else for them."
@@ -98,7 +99,7 @@ def not_looked_at(vault: Vault) -> Iterator[BadThing]:
         if published(vault, place.place_id, place.name) is None:
             continue
         fault = faults.get(place.name)
-        if place.kind == AddressKind.GIT and fault is not None and fault.code == WrongDrop.code:
+        if place.kind == AddressKind.GIT and fault is not None and fault.code in _MISSED:
             message = f"{place.name} was not looked at: {fault.message} {fault.hint}"
             yield BadThing("place", place.name, "not-looked-at", message)
         elif place.kind == AddressKind.GIT:
@@ -218,7 +219,7 @@ def heal_git_ids(vault: Vault) -> list[BadThing]:
     healed, faults = [], known_faults(vault)
     for place in places(vault):
         fault = faults.get(place.name)
-        if place.kind != AddressKind.GIT or place.home is None or fault is None or fault.code != WrongDrop.code:
+        if place.kind != AddressKind.GIT or place.home is None or fault is None or fault.code != PlaceUnmarked.code:
             continue
         with (
             suppress(LaceError),

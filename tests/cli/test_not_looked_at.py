@@ -38,7 +38,9 @@ def test_the_branch_that_says_which_place_a_host_is_is_written_anew(alice: Perso
     alice.lace("place", "add", "host", str(bare))
     alice.lace("sync", "host")
     git(bare, "update-ref", "-d", "refs/heads/lace/place")
-    assert "lace fsck --repair" in alice.lace("sync", "host", expect=21)["error"]["hint"]
+    error = alice.lace("sync", "host", expect=21)["error"]
+    assert error["code"] == "place-unmarked"  # it was told from another place by a piece of its sentence
+    assert "lace fsck --repair" in error["hint"]
     (note,) = alice.lace("fsck")["notes"]
     assert "holds no place" in note["message"]  # it was said that a sync finds what is lost there
     assert "lace fsck --repair" in note["message"]

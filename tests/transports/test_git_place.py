@@ -20,6 +20,7 @@ from tests.transports.helpers import GROUP, additions, key, make_head, put, seal
 from transports.errors import (
     MissingFile,
     NotAGitPlace,
+    PlaceUnmarked,
     PlaceUnreachable,
     PushRejected,
     RolledBack,
@@ -74,15 +75,16 @@ def test_another_repository_under_the_same_address_is_noticed(bare: Path, tmp_pa
     with pytest.raises(PlaceUnreachable, match="no git repository"):
         place.check()
     bare_repository(bare)
-    with pytest.raises(WrongDrop):
+    with pytest.raises(PlaceUnmarked):
         place.check()
-    with pytest.raises(WrongDrop, match="holds no place"):
+    with pytest.raises(PlaceUnmarked, match="holds no place"):
         GitPlace.open(git_uri(bare), tmp_path / "a", place.place_id)
     with pytest.raises(NotAGitPlace, match="holds no place yet"):
         GitPlace.open(git_uri(bare), tmp_path / "b")
     other = GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom)
-    with pytest.raises(WrongDrop, match=other.place_id):
+    with pytest.raises(WrongDrop, match=other.place_id) as caught:
         GitPlace.open(git_uri(bare), tmp_path / "a", place.place_id)
+    assert not isinstance(caught.value, PlaceUnmarked)
 
 
 def test_what_is_no_repository_is_said(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from transports.errors import (
     MissingFile,
     NotAGitPlace,
     PlaceNotWritable,
+    PlaceUnmarked,
     UnreadableFile,
     WrongDrop,
 )
@@ -43,6 +44,7 @@ _BEGIN = "lace-begin"  # whose turn it is to begin a private repository, which b
 _BEGINS = "is asking a git place for the first time"
 _PLACE_TEXT = re.compile(r"lace-place/0\nid ([0-9a-f]{32})\n", re.ASCII)
 _PLACE_LIMIT = 256  # bytes
+_OTHER = "Ask what happened to the repository, or add this one as a place of its own."
 
 
 class GitPlace(MailboxView):
@@ -116,7 +118,8 @@ class GitPlace(MailboxView):
             beside: addresses of other places with that id, which are copies.
 
         Raises:
-            NotAGitPlace: the repository holds no place.
+            NotAGitPlace: the repository holds no place, and none was expected.
+            PlaceUnmarked: it holds none, and one was expected.
             WrongDrop: another one lies there than was expected.
             PlaceError: it cannot be reached.
         """
@@ -180,16 +183,17 @@ class GitPlace(MailboxView):
             expected_id: 32 hex characters, or None for whichever it is.
 
         Raises:
-            WrongDrop: it is another place, or none, and one was expected.
+            WrongDrop: it is another place, and one was expected.
+            PlaceUnmarked: it is none, and one was expected.
             NotAGitPlace: it is none.
             PlaceError: the remote cannot be asked.
         """
         found = self._read_id()
+        if expected_id is not None and found is None:
+            raise PlaceUnmarked(f"{self.describe()} holds no place, and {expected_id} was expected there.")
         if expected_id is not None and found != expected_id:
             raise WrongDrop(
-                f"{self.describe()} holds {f'the place {found}' if found else 'no place'},"
-                f" and {expected_id} was expected there.",
-                hint="Ask what happened to the repository, or add this one as a place of its own.",
+                f"{self.describe()} holds the place {found}, and {expected_id} was expected there.", hint=_OTHER
             )
         if found is None:
             raise NotAGitPlace(f"{self.describe()} holds no place yet.")
@@ -207,13 +211,16 @@ class GitPlace(MailboxView):
         """Ask the remote anew, and refuse to go on if it went away or another one took its place.
 
         Raises:
+            PlaceUnmarked: it says no more which place it is.
             WrongDrop: another place is there.
             PlaceError: it cannot be reached.
         """
         super().check()
         found = self._read_id()
+        if found is None:
+            raise PlaceUnmarked(f"{self.describe()} no longer says that it is the place {self._place_id}.")
         if found != self._place_id:
-            raise WrongDrop(f"{self.describe()} is no longer the place {self._place_id}.")
+            raise WrongDrop(f"{self.describe()} is no longer the place {self._place_id}.", hint=_OTHER)
 
     def _read_id(self) -> str | None:
         tip = self._refs.get(PLACE)
