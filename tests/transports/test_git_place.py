@@ -61,6 +61,23 @@ def test_two_makers_at_once_agree(bare: Path, tmp_path: Path) -> None:
     assert late.place_id == first.place_id != bytes(16).hex()
 
 
+def test_a_place_that_somebody_else_began_meanwhile_is_not_renewed(bare: Path, tmp_path: Path) -> None:
+    """APP-13, CYB-15: a repair said that the branch is whole again, of a place by another id."""
+    owner = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
+    git(bare, "update-ref", "-d", "refs/heads/lace/place")
+    late, same = (GitPlace(git_uri(bare), tmp_path / name, owner.place_id) for name in ("a", "c"))
+
+    def as_another() -> bool:
+        GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom)
+        return True
+
+    assert not late.renew(owner.place_id, as_another)
+    git(bare, "update-ref", "-d", "refs/heads/lace/place")
+    late = GitPlace(git_uri(bare), tmp_path / "a", owner.place_id)
+    assert late.renew(owner.place_id, lambda: same.renew(owner.place_id, lambda: True))
+    assert GitPlace.open(git_uri(bare), tmp_path / "a", owner.place_id).place_id == owner.place_id
+
+
 def test_the_typed_road_is_the_protocol(at: Callable[[str], GitPlace]) -> None:
     place: MailboxMedium = at("a")
     _writer: MailboxWriter = place.writer(GROUP, NODE)

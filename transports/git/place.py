@@ -147,22 +147,25 @@ class GitPlace(MailboxView):
         self.settle(None)
 
     def renew(self, place_id: str, proves: Callable[[], bool]) -> bool:
-        """Write the branch anew that says which place this is, where it is gone; tell whether it was.
+        """Write the branch anew that says which place this is, where it is gone; tell whether it says so from then.
+
+        It does not where somebody else began a place there at that moment.
 
         Args:
             place_id: which one it was.
             proves: reads here whether it is that one.
 
         Raises:
+            NotAGitPlace: what somebody else wrote there at that moment cannot be read.
             PlaceError: the remote cannot be asked, or takes in no change.
         """
         if PLACE in self._refs:
             return False
         self._place_id = place_id
-        if proves():
-            self._write_id(place_id)
-            return True
-        return False
+        if not proves():
+            return False
+        self._write_id(place_id)
+        return self._read_id() == place_id
 
     def _write_id(self, place_id: str) -> None:
         text = f"lace-place/0\nid {place_id}\n".encode()
