@@ -318,6 +318,22 @@ def test_the_last_states_are_kept_and_a_label_keeps_its_name(alice: Person) -> N
         w.store.drop_note(KEPT_STATES, "main")
 
 
+@pytest.mark.parametrize("at", range(0, 160, 3))
+def test_no_name_is_given_twice_where_the_note_of_states_rotted(alice: Person, at: int) -> None:
+    """APP-4, APP-13: numbers began at 1 again, and kept-1 was another state than the one that somebody wrote down."""
+    begin(alice)
+    trees = [RecordHash.parse(f"P.{number:042d}0.H3") for number in range(4)]
+    with open_vault(alice) as vault, vault.writing() as w:
+        node = vault.node.text
+        named = {keep_state(w.store, node, "main", tree).label: tree for tree in trees[:3]}
+        text = KEPT_STATES.write(w.store.note(KEPT_STATES, "main"))
+        put_text(w.store, KEPT_STATES.key("main"), f"{text[:at]}\0{text[at + 1 :]}")
+        found = kept_states(w.store, "main")
+        assert len(found) >= 2
+        assert all(named[one.label] == one.tree for one in found)
+        assert keep_state(w.store, node, "main", trees[3]).label not in named
+
+
 def test_a_path_that_was_brought_and_is_as_it_was_again_is_taken_back(alice: Person) -> None:
     """APP-4, CLAY-24: the file was deleted and came back as the line has it, so there is nothing to write."""
     begin(alice)

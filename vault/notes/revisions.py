@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from vault.errors import LaceError
 from vault.notes.forms import a_number, flag, json_of, string, verifier, words
 from vault.notes.note import Form, Note
 from vault.records import RecordHash
@@ -76,14 +80,30 @@ def _kept_states(found: Any) -> KeptStates:
     return KeptStates(last, states)
 
 
+_LAST_GIVEN = re.compile(r"\[([0-9]{1,18}), \[")
+_ONE_KEPT = re.compile(r'\[([0-9]{1,18}), "([^"]*)"\]')
+
+
+def _kept_rest(text: str) -> KeptStates:
+    """Return the states that can be read; numbers go on after all that are seen, so that none is given twice."""
+    states = {}
+    for number, tree in _ONE_KEPT.findall(text):
+        with suppress(ValueError, LaceError):
+            states[int(number)] = _kept_state(int(number), tree)
+    given = _LAST_GIVEN.match(text)
+    last = max([int(given[1]) if given else 0, *states])
+    return KeptStates(last, tuple(states.values())[-MOST_KEPT:])
+
+
+_KEPT_FORM: Final = json_of(
+    "a list of the number last given, and a list of number and tree of each, the oldest first",
+    KeptStates(0, ()),
+    _kept_states,
+    lambda kept: [kept.last, [[one.number, one.tree.text] for one in kept.states]],
+)
 KEPT_STATES: Final = Note(
     "kept states",
-    json_of(
-        "a list of the number last given, and a list of number and tree of each, the oldest first",
-        KeptStates(0, ()),
-        _kept_states,
-        lambda kept: [kept.last, [[one.number, one.tree.text] for one in kept.states]],
-    ),
+    replace(_KEPT_FORM, rest=_kept_rest),
     f"States that an act wrote over and no revision has, at most {MOST_KEPT}: each has a name, and stays for it.",
     "The oldest go for newer ones, and with a prune.",
     ("vault.revisions.kept_states",),

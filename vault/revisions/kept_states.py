@@ -17,7 +17,7 @@ __all__ += ["was_kept"]
 
 
 def kept_states(store: Store, desk: str) -> tuple[KeptState, ...]:
-    """Return the states of a desk that are kept, the oldest first; none where what is noted of them rotted."""
+    """Return the states of a desk that are kept, the oldest first; without what rotted of the note of them."""
     return store.note(KEPT_STATES, desk).states
 
 
