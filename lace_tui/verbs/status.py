@@ -44,6 +44,7 @@ _WORDS = {
     Relation.UNRELATED: "friends began on their own: {update}",
 }
 _PART = "with all that is here of what friends released"
+_SHOWN = "with all that is shown of what friends released"  # what came is shown once this vault may sign
 
 
 def status_data(found: Status, trees: Trees | None) -> dict[str, Any]:
@@ -204,7 +205,8 @@ def _desk_lines(found: Status, trees: Trees | None, paint: Paint, keeping: Mappi
     visits = [*(peer.last_sync for peer in found.peers), *(place.last_sync for place in found.places)]
     has_met = bool(found.peers) and any(visits)
     for desk in found.desks:
-        lines.append(_desk_line(desk, is_alone=len(found.desks) == 1, has_friends=has_met))
+        is_held = found.held_back is not None
+        lines.append(_desk_line(desk, is_alone=len(found.desks) == 1, has_friends=has_met, is_held=is_held))
         finish = "lace changes" if len(found.desks) == 1 else inert(as_typed("changes", desk.desk))
         if trees is not None:
             lines += _tree_lines(trees[desk.desk], paint)
@@ -228,14 +230,16 @@ def _map_command(desk: str) -> str:
     return inert(as_typed("desk add", desk, "DIR"))
 
 
-def _desk_line(desk: DeskStatus, *, is_alone: bool, has_friends: bool) -> str:
+def _desk_line(desk: DeskStatus, *, is_alone: bool, has_friends: bool, is_held: bool) -> str:
     version = f"released {desk.version}" if desk.version else "nothing released"
     parts = [version, f"revision {desk.revision}"]
     if has_friends or desk.relation not in {Relation.SAME, Relation.AHEAD}:
         # Beside other desks each is named: without a name, the command is about the folder it is typed in.
         update = "lace update" if is_alone else inert(as_typed("update", desk.desk))
-        is_part = desk.waiting and desk.relation is Relation.SAME
-        parts.append(_PART if is_part else _WORDS[desk.relation].format(update=update))
+        stands = _WORDS[desk.relation].format(update=update)
+        if desk.relation is Relation.SAME and (is_held or desk.waiting):
+            stands = _SHOWN if is_held else _PART
+        parts.append(stands)
     if desk.unreleased:
         parts.append(f"{plural(desk.unreleased, 'commit')} not released")
     return f"{inert(desk.desk)}: " + ", ".join(parts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from tests.cli.looking import tree_of
@@ -66,3 +68,27 @@ def test_a_plan_of_a_revoked_vault_says_that_it_is_one(shelf: Shelf, words: tupl
     plan, done = bob.lace(*words, "--dry-run", expect=1), bob.lace(*words, expect=1)
     assert [problem["code"] for problem in plan["problems"]] == ["revoked"]
     assert plan["problems"] == done["problems"]
+
+
+def test_the_status_of_it_does_not_say_that_it_has_all_that_friends_released(pair: tuple[Person, Person]) -> None:
+    """LAZ-54, LAZ-65: what came meanwhile is here, and shown only once this vault may sign again."""
+    ann, bob = pair
+    bob.lace("desk", "add", "songs", "songs")
+    kept = {part: part.parent / f"backup-{part.name}" for part in (bob.folder, bob.home)}
+    for part, backup in kept.items():
+        shutil.copytree(part, backup)
+    bob.write("songs/one.txt", "bob\n")
+    bob.lace("release", "1.1.0", "--desk", "songs")
+    ann.write("list.md", "tea\n")
+    ann.lace("release", "1.2.0")
+    for person in (bob, ann):
+        person.lace("sync", "stick")
+    for part, backup in kept.items():
+        shutil.rmtree(part)
+        backup.rename(part)
+    bob.write("songs/one.txt", "bob, otherwise\n")
+    bob.lace("release", "1.1.0", "--desk", "songs")
+    assert bob.lace("sync", "stick", expect=19)["error"]["code"] == "vault-forked"
+    told = bob.text("status")
+    assert "with all that friends released" not in told
+    assert "main: nothing released, revision 1, with all that is shown of what friends released" in told
