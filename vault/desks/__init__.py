@@ -3,6 +3,7 @@
 | module | holds |
 |---|---|
 | `tree`, `pages`, `paths`, `content` | a directory as records: its pages, the names in it, small contents |
+| `kept_pages` | pages and directories that were read last |
 | `cutting`, `chunks`, `sums` | large contents in parts, and the sum of a directory |
 | `delta_bases` | which older bytes new ones are like |
 | `worktree`, `choosing`, `modes`, `untold`, `taker` | from the folder to a tree |

@@ -10,6 +10,7 @@ from typing import NamedTuple, Self, cast
 
 from blake3 import blake3
 
+from vault.desks.kept_pages import KeptPages
 from vault.desks.paths import name_problem
 from vault.errors import CallerError, DataError
 from vault.records import RecordHash, b64a
@@ -24,6 +25,7 @@ __all__ += [
     "format_page",
     "has_large",
     "is_empty",
+    "kept",
     "level_of",
     "listed",
     "note_page",
@@ -43,13 +45,6 @@ _ENTRY = re.compile(rf"^([fld]) ([-x]) ({_NUMBER}) {_HASH} ([^\n]+)\n", re.MULTI
 _REF = rf"p ([1-9][0-9]{{0,6}}) ({_NUMBER}) {_HASH} (.+)"  # only large directories have these
 _LISTED = re.compile(rf"^[fldp] [-x0-9]+ [0-9]+ {_HASH} ", re.MULTILINE | re.ASCII)
 _LARGE = re.compile(rb"^f [-x] [0-9]{6}", re.MULTILINE)  # less than any large content has
-
-
-# A page that arrives is read to be judged, to see what it reaches and to sum what it holds, one soon after the other;
-# of a folder with more than are kept, each of these walks would find nothing but what the one before it drove out.
-_KEPT_ITEMS = 131_072  # of pages read last: some 45 MB
-_parsed: dict[bytes, Page] = {}  # by the digest of its body, which would take a fifth as much room again
-_kept = [0]  # items of these pages, counted on the way: small pages are many
 _new = tuple.__new__
 
 
@@ -185,6 +180,10 @@ def format_page(page: Page) -> bytes:
     return "".join(lines).encode()
 
 
+kept = KeptPages[Page, tuple[Page, dict[RecordHash, Page], tuple[Entry, ...]]](48 << 20)
+"""Pages, and of directories the root page, the others and the entries: room for a folder of 100,000 files."""
+
+
 def parse_page(body: bytes) -> Page:
     """Return the page of a tree record's body, strictly as docs/formats.md section 2 says.
 
@@ -192,10 +191,10 @@ def parse_page(body: bytes) -> Page:
         TreeError: a byte is out of place.
     """
     digest = blake3(body).digest()
-    found = _parsed.get(digest)
+    found = kept.page(digest)
     if found is None:
         found = _page(body)
-        _keep(digest, found)
+        kept.keep_page(digest, found, body, [item.name for item in found.items])
     return found
 
 
@@ -210,7 +209,7 @@ def listed(body: bytes) -> list[RecordHash]:
     Raises:
         TreeError: a byte is out of place, as far as it shows here.
     """
-    known = _parsed.get(blake3(body).digest())
+    known = kept.page(blake3(body).digest())
     if known is None:
         found = _LISTED.findall(body.decode(errors="replace"))
         if len(found) == body.count(b"\n") - 1:
@@ -258,16 +257,9 @@ def note_page(body: bytes, page: Page) -> None:
         page: items in order, no more than a page lists.
     """
     digest = blake3(body).digest()
-    if len(body) <= MAX_PAGE_BYTES and page.level == 0 and page.size < _SIZE_LIMIT and digest not in _parsed:
-        _keep(digest, page)
-
-
-def _keep(digest: bytes, page: Page) -> None:
-    if _kept[0] > _KEPT_ITEMS:
-        _parsed.clear()
-        _kept[0] = 0
-    _parsed[digest] = page
-    _kept[0] += len(page.items) + 1  # an empty page takes room too
+    is_whole = len(body) <= MAX_PAGE_BYTES and page.level == 0 and page.size < _SIZE_LIMIT
+    if is_whole and kept.page(digest) is None:
+        kept.keep_page(digest, page, body, [item.name for item in page.items])
 
 
 def _page(body: bytes) -> Page:

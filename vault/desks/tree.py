@@ -28,6 +28,7 @@ from vault.desks.pages import (
     TwinNames,
     checked_entry,
     format_page,
+    kept,
     note_page,
     parse_page,
 )
@@ -66,11 +67,6 @@ _MAX_DIRECTORY_ENTRIES = 1_000_000  # about 200 MB while one directory is in mem
 MAX_TREE_ENTRIES = 2_000_000  # of one walk: equal sub-directories are cheap to write and dear to unfold
 _SINGLE = 512  # items that are always one page
 _name_of = itemgetter(4)  # of an entry
-
-# A directory is read again and again by one command: to compare it, to sum it, to build the next one on it.
-_KEPT_ENTRIES = 131_072  # of directories read last; they are those of the pages kept
-_read: dict[RecordHash, tuple[Page, dict[RecordHash, Page], tuple[Entry, ...]]] = {}  # root page, the others, entries
-_kept = [0]  # entries of these directories
 
 
 def build_directory(
@@ -169,10 +165,11 @@ def read_directory(source: Source, root: RecordHash, *, size: int | None = None)
         MissingObject: a page is not here; it names the hash.
         TreeError: a page is broken, its sums are wrong, or the directory is not cut as it must be.
     """
+    turn = kept.turn
     pages = [_load(source, root)]
     if size is not None and pages[0].size != size:
         raise TreeError(f"The directory {root.text} holds {pages[0].size} bytes where {size} are said.")
-    known = _read.get(root)
+    known = kept.directory(root)
     if known is not None and pages[0] is known[0] and all(_load(source, ref) is page for ref, page in known[1].items()):
         return known[2]  # made of the very pages that were compared when it was read before
     if pages[0].entries > _MAX_DIRECTORY_ENTRIES:
@@ -190,17 +187,8 @@ def read_directory(source: Source, root: RecordHash, *, size: int | None = None)
         pages = [_child(source, level, ref) for ref in refs]
         others |= zip((ref.hash for ref in refs), pages, strict=True)
     _check_twins([entry.name for entry in entries], TwinNames)
-    if len(entries) <= _KEPT_ENTRIES:  # a larger one would stay in memory
-        _keep(root, first, others, entries)
+    kept.keep_directory(root, (first, others, entries), len(entries), turn)
     return entries
-
-
-def _keep(root: RecordHash, first: Page, others: dict[RecordHash, Page], entries: tuple[Entry, ...]) -> None:
-    if _kept[0] > _KEPT_ENTRIES:
-        _read.clear()
-        _kept[0] = 0
-    _read[root] = first, others, entries
-    _kept[0] += len(entries) + 1  # an empty directory takes room too
 
 
 def pages_below(source: Source, root: RecordHash) -> Iterator[RecordHash]:

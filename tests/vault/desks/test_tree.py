@@ -276,7 +276,7 @@ def test_what_a_page_lists_is_read_alike_in_full_and_in_short(parts: list[tuple[
     upper = [PageRef(each.size % 9 + 1, each.size, each.hash, each.name) for each in items]
     bodies = [format_page(Page(0, tuple(items)))] + [format_page(Page(1, tuple(upper)))] * (len(upper) > 1)
     for body in bodies:
-        pages._parsed.clear()
+        pages.kept.forget()
         in_short = pages.listed(body)
         assert in_short == pages.listed(body) == [item.hash for item in parse_page(body).items]
         assert in_short == pages.listed(body)
@@ -520,7 +520,7 @@ def test_a_page_that_was_just_built_is_the_one_that_its_body_says(numbers: set[i
     build_directory(GROUP, [Entry(*modes[n % 4], n, H, f"{name} {n}") for n in numbers], sink)
     for plex in sink:
         kept = parse_page(plex.blob.data)
-        pages._parsed.clear()
+        pages.kept.forget()
         assert parse_page(plex.blob.data) == kept
         assert [type(item) for item in kept.items] == [type(item) for item in parse_page(plex.blob.data).items]
 
@@ -534,7 +534,7 @@ def test_a_tree_of_many_files_is_taken_apart_once_however_often_it_is_walked(mon
         root, size = build_directory(GROUP, files, source)
         folders.append(Entry("d", "-", size, root, f"{number:02}"))
     root, _ = build_directory(GROUP, folders, source)
-    pages._parsed.clear()
+    pages.kept.forget()
     read = pages._page
 
     def counting(body: bytes) -> Page:
