@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import stat
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -26,6 +27,7 @@ from transports.errors import (
     PlaceNotWritable,
     PlaceUnreachable,
 )
+from transports.git import library
 from transports.git.command import GitRunner
 from transports.git.complaints import complaint, fault_of_git
 from transports.git.place import GitPlace
@@ -524,6 +526,14 @@ def test_a_machine_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(GitMissing):
         GitPlace.create("https://example.org/v.git", tmp_path / "a", entropy=os.urandom)
+
+
+def test_a_machine_without_the_library_that_runs_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library._loaded.cache_clear()
+    monkeypatch.setitem(sys.modules, "git.cmd", None)
+    with pytest.raises(GitMissing, match="GitPython") as caught:
+        GitPlace.create("https://example.org/v.git", tmp_path / "a", entropy=os.urandom)
+    assert caught.value.has_own_hint
 
 
 @pytest.mark.parametrize("name", ["HEAD", "config", "packed-refs", "refs", "../config", "."])

@@ -203,7 +203,13 @@ class GitRunner:
         return ["git", f"--git-dir={self.repository}", "--no-replace-objects", *words]
 
     def _begin(self, words: list[str]) -> subprocess.Popen[bytes]:
-        git, not_found = git_library()
+        try:
+            git, not_found = git_library()
+        except ImportError as error:
+            told = (
+                f"{self.remote.shown} is a git place, and GitPython, by which lace runs git, cannot be loaded: {error}."
+            )
+            raise GitMissing(told, hint="Install lace anew, with all that it needs.") from error
         try:
             running = git(str(self.home)).execute(
                 words, istream=subprocess.PIPE, as_process=True, env=self._environment(), start_new_session=True
