@@ -24,6 +24,7 @@ class Scope(StrEnum):
     PLAN = "in a plan"
     OFFER = "when all is decided"
     SERVING = "where friends are served"
+    LEFT = "where a text is in no draft"
     FIRST = "where there is no vault"
     HOME = "home"
     CONFLICTS = "conflicts"
@@ -176,6 +177,10 @@ _OFFER: tuple[Action, ...] = (
 _SERVING: tuple[Action, ...] = (
     Action("end-serving", "End serving", "Let no friend sync with this device any more.", ("x",), "x", "end_serving",
            "lace serve", Scope.SERVING),
+)  # fmt: skip
+_LEFT: tuple[Action, ...] = (
+    Action("delete-text", "Delete it", "Delete the text that is in no draft; asks first.", ("x",), "x", "delete_text",
+           "lace status", Scope.LEFT),
 )  # fmt: skip
 _F = Scope.FIRST
 _FIRST: tuple[Action, ...] = (
@@ -352,7 +357,7 @@ _SETTINGS: tuple[Action, ...] = (
 )  # fmt: skip
 
 ACTIONS: tuple[Action, ...] = (
-    *_EVERYWHERE, *_LIST, *_PLAN, *_OFFER, *_SERVING, *_FIRST, *_HOME, *_CONFLICTS, *_RESOLVE, *_QUEUE, *_PEERS,
+    *_EVERYWHERE, *_LIST, *_PLAN, *_OFFER, *_SERVING, *_LEFT, *_FIRST, *_HOME, *_CONFLICTS, *_RESOLVE, *_QUEUE, *_PEERS,
     *_HISTORY, *_FILES_OF, *_KEPT, *_AUDIT, *_REFUSED, *_EXPORT, *_SETTINGS,
 )  # fmt: skip
 

@@ -13,7 +13,7 @@ from lace_tui.actions import ACTIONS, Action, Scope
 
 __all__ = ["clashes", "key_name", "keys_of", "no_keys", "shown_keys"]
 
-_OVERLAID = {Scope.PLAN, Scope.OFFER, Scope.SERVING, Scope.FIRST}  # where nothing of a place is within reach
+_OVERLAID = {Scope.PLAN, Scope.OFFER, Scope.SERVING, Scope.LEFT, Scope.FIRST}  # nothing of a place is in reach there
 # Where Textual's name of a character is not the name Unicode gives it.
 _NAMES = {"/": "slash", "\\": "backslash", "@": "at", "-": "minus", "+": "plus", "_": "underscore"}
 _SPELLED = {"escape": "esc", "pagedown": "pgdn", "pageup": "pgup"}

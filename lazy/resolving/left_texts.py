@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from vault.errors import LaceError
-from vault.files import read_bounded
+from vault.errors import CallerError, LaceError
+from vault.files import read_bounded, refuse_write
 from vault.lock import lock_now
 
-__all__ = ["KEPT", "ROOM", "WEEK", "LeftText", "left_texts", "lent_room"]
+__all__ = ["KEPT", "ROOM", "WEEK", "LeftText", "TextChanged", "delete_text", "left_texts", "lent_room"]
 
 ROOM = "edit-"
 KEPT = "edit-kept-"
@@ -27,6 +28,13 @@ WEEK = 7 * 86_400
 
 _DIGEST = 4  # bytes of the content that was lent, in the name of its room
 _LONGEST = 16 << 20  # bytes of a text that is compared with what was lent
+
+
+class TextChanged(CallerError):
+    """A text is not any more what somebody saw of it, or an editor has it."""
+
+    code = "text-changed"
+    hint = "Look at it again."
 
 
 class LeftText(NamedTuple):
@@ -63,6 +71,30 @@ def left_texts(dot: Path) -> tuple[LeftText, ...]:
         with contextlib.suppress(OSError):
             found += _left_in(room)
     return tuple(sorted(found, key=lambda one: (one.until, one.file)))
+
+
+def delete_text(dot: Path, seen: LeftText) -> None:
+    """Delete a text that is in no draft, before its week is over (APP-13).
+
+    Args:
+        dot: the directory of the vault.
+        seen: the text, as it was when somebody agreed to that.
+
+    Raises:
+        TextChanged: it was written since, is gone, or an editor has it.
+        NotWritable: it cannot be deleted.
+    """
+    if seen not in left_texts(dot):
+        raise TextChanged(f"What was written for {seen.name} is not what it was, and nothing was deleted.")
+    try:
+        if seen.file.is_dir():
+            shutil.rmtree(seen.file)
+            return
+        seen.file.unlink()
+        if seen.file.parent != dot:
+            seen.file.parent.rmdir()
+    except OSError as error:
+        refuse_write(seen.file, error)
 
 
 def _left_in(room: Path) -> Iterator[LeftText]:

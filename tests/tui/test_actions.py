@@ -17,6 +17,7 @@ from lace_tui.screens.dialogs import Offer, PlanPage, ServingPage
 from lace_tui.screens.files import Files
 from lace_tui.screens.first import FirstRun
 from lace_tui.screens.kept import Kept
+from lace_tui.screens.left import LeftPage
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.quarantine import Quarantine
@@ -68,6 +69,7 @@ def test_bindings_come_from_the_table() -> None:
         Scope.PLAN: PlanPage,
         Scope.OFFER: Offer,
         Scope.SERVING: ServingPage,
+        Scope.LEFT: LeftPage,
         Scope.FIRST: FirstRun,
         Scope.RESOLVE: Resolve,
         Scope.FILES: Files,

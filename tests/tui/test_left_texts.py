@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from lace_tui.app import LaceApp
+from lace_tui.screens.home import Home
+from lace_tui.screens.left import LeftPage
 from lace_tui.screenshots import Story, app_of
 from lace_tui.verbs.status import status_data
 from lazy.conflicts import conflicts
 from lazy.resolving.deciding import Pick
 from lazy.resolving.draft_files import DraftFile, write_draft
 from lazy.resolving.drafts import load_draft, save_draft
-from lazy.resolving.left_texts import left_texts, lent_room
+from lazy.resolving.left_texts import TextChanged, delete_text, left_texts, lent_room
 from lazy.resolving.opening import Opened, open_conflict
 from lazy.status import status
-from tests.tui.conftest import page_of, press, settle, text_of
+from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from tests.tui.resolving import opened
 from tests.tui.test_drafts import clash_in_two, clashing, drafts, told
 from tests.tui.test_edited_late import decide_elsewhere
@@ -145,3 +149,41 @@ async def test_home_names_it_and_shows_it(story: Story) -> None:
         app.read_all()
         await settle(pilot)
         assert "in no draft" not in text_of(app, "#needs")
+
+
+async def test_a_left_text_is_deleted_once_that_is_agreed_to(app: LaceApp, story: Story) -> None:
+    """APP-1, APP-13: the page said that somebody may delete it there, and the app could not."""
+    room, other = _room(story, "edit-kept-x", "menu.md"), _room(story, "edit-kept-y", "list.md", ".list.md.swp")
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settle(pilot)
+        await press(pilot, "tab", "tab", "end", "enter")
+        assert is_showing(app, LeftPage)
+        await press(pilot, "x")
+        assert "goes for good" in page_of(app)
+        await press(pilot, "escape")
+        assert is_showing(app, LeftPage)
+        assert (room.exists(), other.exists()) == (True, True)
+        await press(pilot, "escape", "up", "enter", "x", "y")
+        assert is_showing(app, Home)
+        assert (room.exists(), other.exists()) == (False, True)
+        assert "what you wrote for menu.md is gone" in text_of(app, "#card-text")
+        assert "for menu.md" not in text_of(app, "#needs")
+
+
+@pytest.mark.parametrize("files", [("menu.md",), ("menu.md", ".menu.md.swp")])
+def test_a_left_text_is_deleted_with_its_room(story: Story, files: tuple[str, ...]) -> None:
+    """APP-13: an empty room, or what an editor had beside it, would have stayed for a week."""
+    room = _room(story, "edit-kept-x", *files)
+    (left,) = left_texts(room.parent)
+    delete_text(room.parent, left)
+    assert not room.exists()
+
+
+def test_a_left_text_that_was_written_meanwhile_stays(story: Story) -> None:
+    """APP-13: nobody agreed to lose what was written since."""
+    room = _room(story, "edit-kept-x", "menu.md")
+    (left,) = left_texts(room.parent)
+    os.utime(room / "menu.md", (left.until, left.until))
+    with pytest.raises(TextChanged):
+        delete_text(room.parent, left)
+    assert (room / "menu.md").read_text() == "typed"
