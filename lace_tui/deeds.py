@@ -269,7 +269,8 @@ def next_release(vault: Vault, here: str) -> NextRelease:
     if found.items or earlier:
         since = since_after(vault, desk, found, overlay)
         new = new_text(found, earlier, since)
-        new += f": {few([item.path for item in found.items], _NAMED)}" if found.items and not earlier else ""
+        items = found.items if not earlier else since.items if since is not None else ()
+        new += f": {few([item.path for item in items], _NAMED)}" if items else ""
         told = [*look_lines(vault, found)[:1], *gone_lines(since), *still_shared_lines(found.problems)]
         gone = "\n".join([*told, *left_out_lines(vault, desk, relation_of(vault, desk))])
     else:

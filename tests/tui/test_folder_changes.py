@@ -6,6 +6,7 @@ from lace_tui.app import LaceApp
 from lace_tui.screens.viewer import Viewer
 from lace_tui.screenshots import Story
 from tests.tui.conftest import is_showing, press, rows_of, settle, text_of
+from vault.folder.work import commit
 
 
 async def test_what_changed_is_seen_from_every_place_before_it_is_kept(app: LaceApp, story: Story) -> None:
@@ -27,6 +28,22 @@ async def test_what_changed_is_seen_from_every_place_before_it_is_kept(app: Lace
         story.write("alice", "guests.txt", "ada\nben\n")
         await press(pilot, "D")
         assert "Nothing changed in main since the last commit." in rows_of(app)
+
+
+async def test_a_release_of_earlier_commits_too_names_what_they_changed(app: LaceApp, story: Story) -> None:
+    """APP-1, LAZ-45: once something was committed, what goes to friends for ever was asked for by counts alone again."""
+    story.write("alice", "guests.txt", "ada\ncid\n")
+    story.write("alice", "new.txt", "new\n")
+    with story.open("alice") as vault:
+        commit(vault, "earlier")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        for more, named in (("", "guests.txt, new.txt"), ("wine.txt", "guests.txt, new.txt, wine.txt")):
+            if more:
+                story.write("alice", more, "red\n")
+            await press(pilot, "R")
+            assert f"earlier commit: {named}) becomes" in " ".join(text_of(app, "#question").split())
+            await press(pilot, "escape")
 
 
 async def test_of_very_many_changed_files_the_first_are_shown(app: LaceApp, story: Story) -> None:
