@@ -11,12 +11,13 @@ from typing import Any, ClassVar, NamedTuple
 from textual.binding import BindingType
 from textual.content import Content
 
-from lace_tui.actions import Scope
+from lace_tui.actions import Scope, action_named
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import place_from, sharing_note
 from lace_tui.cli.inert import inert
 from lace_tui.cli.left_out import LeftOut, left_line, left_out
 from lace_tui.host import Refused
+from lace_tui.keymap import shown_keys
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.listing import Listing
@@ -121,10 +122,13 @@ class Export(Listing):
         self.show({})
 
     def action_report(self) -> None:
-        """Ask over which exports, and answer the selected question."""
+        """Ask over which exports, and answer the selected question; where none is selected, lead to them."""
         kind, _, name = self.lines.key.partition(" ")
         if kind != "report":
-            self.notify("Select a question, further down.", markup=False)
+            key = shown_keys(action_named("report"), self.lace.taste.keys).split()[0]
+            is_there = self.lines.go_to("report ")
+            told = f"Select a question; {key} answers it." if is_there else "No question has the text of the filter."
+            self.notify(told, markup=False)
             return
         text = "Over which exports? A directory; empty takes this vault alone."
         self.lace.put(Question(f"Report {name}", text, lacks=""), partial(self._report, name))

@@ -308,6 +308,14 @@ class Lines(ScrollView, can_focus=True):
             return tuple(key for key in (self._source.key(number) for number in numbers) if key in self.marked)
         return (self.key,) if self.key else ()
 
+    def go_to(self, beginning: str) -> bool:
+        """Go to the first row that is shown whose id begins so; return whether there is one."""
+        found = (at for at, number in enumerate(self._shown) if self._source.key(number).startswith(beginning))
+        at = next(found, None)
+        if at is not None:
+            self.cursor = at
+        return at is not None
+
     def watch_cursor(self, before: int, now: int) -> None:
         """Keep the highlighted row in sight."""
         if before != now:

@@ -243,6 +243,21 @@ async def test_export_counts_without_writing(app: LaceApp, story: Story) -> None
         assert not (story.folder("alice").parent / "history").exists()
 
 
+async def test_the_key_of_a_report_leads_to_the_questions(app: LaceApp) -> None:
+    """APP-4: it said that they stand further down, below all tables, and one had to find them."""
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settle(pilot)
+        await press(pilot, "7", "p")
+        lines = app.screen.query_one("#list", Lines)
+        assert lines.key.startswith("report ")
+        assert lines.scroll_offset.y > 0, "it is in sight"
+        assert [note.message for note in app._notifications] == ["Select a question; p answers it."]
+        await press(pilot, "p")
+        assert isinstance(app.screen, Question)
+        await press(pilot, "escape", "/", *"commits", "enter", "p")
+        assert [note.message for note in app._notifications][-1] == "No question has the text of the filter."
+
+
 @pytest.mark.xdist_group("spark")
 async def test_a_report_answers_a_question_or_says_what_is_missing(
     app: LaceApp, monkeypatch: pytest.MonkeyPatch
