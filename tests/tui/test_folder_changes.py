@@ -31,7 +31,7 @@ async def test_what_changed_is_seen_from_every_place_before_it_is_kept(app: Lace
 
 
 async def test_a_release_of_earlier_commits_too_names_what_they_changed(app: LaceApp, story: Story) -> None:
-    """APP-1, LAZ-45: once something was committed, what goes to friends for ever was asked for by counts alone again."""
+    """APP-1, LAZ-45: once something was committed, it was asked for by counts alone again."""
     story.write("alice", "guests.txt", "ada\ncid\n")
     story.write("alice", "new.txt", "new\n")
     with story.open("alice") as vault:
