@@ -222,9 +222,10 @@ def test_fsck_of_a_file_that_is_no_store_does_not_point_to_itself(settled: Perso
     for end in ("-wal", "-shm"):
         Path(f"{path}{end}").unlink(missing_ok=True)
     path.write_bytes(b"nothing of the kind" * 500)
-    error = settled.lace("fsck", expect=41)["error"]
-    assert error["code"] == "store-damaged"
-    assert "fsck" not in error["hint"]
+    told = [settled.lace(*words, expect=41)["error"] for words in (("fsck",), ("fsck", "--repair"))]
+    assert {error["code"] for error in told} == {"store-damaged"}
+    assert told[0]["hint"] == "Run: lace fsck --repair"  # which brings back what a check alone leaves
+    assert "fsck" not in told[1]["hint"]
 
 
 @pytest.mark.parametrize("table", ["log", "seen"])
