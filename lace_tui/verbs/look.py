@@ -31,6 +31,7 @@ __all__ = ["configure", "run"]
 
 _WHAT = "list what was done, or prove that the trail is whole (list)"
 _HEAD = BadThing("store", "store.db", "head", "The head of store.db had rotted, by which SQLite knows how to read it.")
+_STORE = "store.db"  # and its head: what else was put aside is of records
 _SHOWN_BREAKS = 20  # of the audit trail
 
 
@@ -258,8 +259,10 @@ def _fsck_text(report: FsckReport, kept: list[str], paint: Paint, *, repairing: 
     lines = [f"{paint.bad('! ' + thing.kind)} {inert(thing.message)}" for thing in report.bad]
     lines += [f"{paint.good('repaired')} {inert(thing.message)}" for thing in report.repaired]
     lines += [f"{paint.faint('note')} {inert(thing.message)}" for thing in report.notes]
-    if kept:
+    if any(not name.startswith(_STORE) for name in kept):
         lines.append("Damaged records lie in .vault/damaged and are fetched again by: lace sync")
+    if _STORE in kept:
+        lines.append("The store as it rotted lies in .vault/damaged/store.db. Once you miss nothing, delete it.")
     if report.ok:
         done = "every view was made anew" if repairing else "every view follows from them"
         lines.append(f"{paint.good('=')} {report.records} records are whole, and {done}.")

@@ -57,3 +57,15 @@ def test_what_is_no_store_is_left_as_it_is(tmp_path: Path) -> None:
         assert path.read_bytes() == data
     assert not (tmp_path / "aside").exists()
     assert not mend_head(tmp_path / "none.db", tmp_path / "aside")
+
+
+def test_of_a_mended_head_nothing_is_said_to_be_fetched(ann: Person) -> None:
+    """APP-13, APP-14: what lies beside is a hundred bytes, and no record."""
+    ann.write("a.txt", "one\n")
+    ann.lace("release", "1.0.0")
+    rotten = bytearray(_store(ann).read_bytes())
+    rotten[0] ^= 1
+    _store(ann).write_bytes(rotten)
+    told = ann.run("fsck", "--repair").text
+    assert "records are whole" in told
+    assert "lace sync" not in told

@@ -484,6 +484,7 @@ COMMANDS = {
         Command("apply", "bob", _apply, settle=_BOTH),
         Command("repair", "alice", _repair, mends=True),
         Command("salvage", "alice", partial(_salvage, "link_target"), mends=True),
+        Command("carve", "alice", partial(_salvage, "body"), mends=True),
         Command("adopt", "alice", _adopt, settle=_BOTH, repeats=False, note="unanswered adopt"),
         Command("accept", "bob", _accept, settle=(*_BOTH, "bob"), note="unanswered accept"),
         Command("large-commit", "alice", _large_commit),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ import pytest
 
 from lazy.mend import examine, mend
 from tests.shelf import Shelf
-from tests.vault.vaults import around, derived, lived_in
+from tests.vault.vaults import around, derived, lived_in, write
+from vault.folder.work import commit
 from vault.store import Store
-from vault.store.salvage import copy_readable
+from vault.store.carve import carve
+from vault.store.salvage import copy_missing, copy_readable, keep_whole, missing_names
 from vault.store.schema import copy_whole
 from vault.vault import Vault
 
@@ -38,6 +41,17 @@ def _flip(root: Path, at: int, bit: int = 1) -> None:
     data = bytearray(path.read_bytes())
     data[at] ^= bit
     path.write_bytes(data)
+
+
+def _store(root: Path) -> Path:
+    return root / "alice" / ".vault" / "store.db"
+
+
+def _all(data: bytearray, part: bytes) -> Iterator[int]:
+    """Yield where some bytes lie."""
+    at = -1
+    while (at := data.find(part, at + 1)) >= 0:
+        yield at
 
 
 def _page(root: Path, name: str) -> int:
@@ -98,17 +112,63 @@ def test_of_a_page_of_a_local_table_only_that_one_is_lost(root: Path, name: str)
 
 
 @pytest.mark.parametrize("deeper", [0, _LEAF_CELLS])
-def test_what_was_shared_of_lost_records_comes_back_from_the_stick(root: Path, deeper: int) -> None:
-    """APP-13: the page above all records, or how many cells it has: the names are in an index, the kinds in a view."""
+def test_records_below_a_page_that_rotted_are_found_in_the_file(root: Path, deeper: int) -> None:
+    """APP-13: the page above all records, or how many cells it has; drafts and the trail are nowhere else."""
     with _alice(root) as alice:
-        shared = {bytes(d) for (d,) in alice.store.rows("SELECT digest FROM body JOIN exposure USING (p)")}
-    _flip(root, _page(root, "body") + deeper, 1 if deeper == 0 else 128)
+        write(alice, "notes.txt", "mine alone\n")
+        commit(alice, "a message that goes on in other pages\n" * 300)
+        records, log = _records(alice), alice.store.rows("SELECT * FROM log")
+        alice.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    at = _page(root, "body")
+    _flip(root, at + deeper, 1 if deeper == 0 else 128)
+    rotten = _store(root).read_bytes()
     with _alice(root) as alice:
         assert not examine(alice).ok
         report = mend(alice)
-        assert report.lost
-        assert _records(alice) >= shared
-        assert not {bad.kind for bad in report.bad} & {"store", "view", "log"}
+        assert (report.lost, report.bad) == ((), ())
+        assert _records(alice) >= records
+        assert alice.store.rows("SELECT * FROM log") == log
+    kept = (root / "alice/.vault/damaged/store.db").read_bytes()
+    assert (len(kept), kept[at : at + 4096]) == (len(rotten), rotten[at : at + 4096])
+
+
+def test_what_was_shared_of_lost_records_comes_back_from_the_stick(root: Path) -> None:
+    """APP-13: the names are in an index, the kinds in a view."""
+    with _alice(root) as alice:
+        ((lost,),) = alice.store.rows("SELECT digest FROM body JOIN exposure USING (p) WHERE kind = 'S' LIMIT 1")
+        said = alice.store.rows("SELECT substr(bytes, 20, 8) FROM body WHERE digest = ?", lost)[0][0]
+    data = bytearray(_store(root).read_bytes())
+    data[_page(root, "body")] ^= 1
+    row = next(at for at in _all(data, bytes(lost)) if said in data[at + 32 : at + 64])
+    data[row + 40] ^= 1
+    _store(root).write_bytes(data)
+    with _alice(root) as alice:
+        report = mend(alice)
+        assert [record.digest for record in report.lost] == [lost]
+        assert report.ok
+        assert lost in _records(alice)
+
+
+def test_what_was_let_go_of_is_not_found_in_the_file(root: Path) -> None:
+    """APP-13, CLAY-79: its row lies in the page yet, and no index has its name."""
+    with _alice(root) as alice:
+        ((gone, p),) = alice.store.rows("SELECT digest, p FROM body WHERE kind = 'P' AND bytes <> x'' LIMIT 1")
+        alice.store.db.execute("PRAGMA secure_delete=OFF")
+        with alice.store.transaction():
+            alice.store.run("UPDATE body SET p = 1000 WHERE p = ?", p)  # what frees a row writes over a shorter number
+        with alice.store.transaction():
+            alice.store.forget(1000)
+        alice.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    _flip(root, _page(root, "body"))
+    with _alice(root) as alice, Store(root / "made.db", create=True) as made, made.transaction():
+        copy_readable(alice.store.db, made.db)
+        missing = missing_names(alice.store.db, made.db)
+        keep_whole(alice.store.db, root / "whole.db")
+        assert [*carve(root / "whole.db", {bytes(gone)})]
+        copy_missing(alice.store.db, made.db, missing, root / "whole.db")
+        found = {bytes(digest) for (digest,) in made.rows("SELECT digest FROM body")}
+        assert found == {*missing}
+        assert gone not in found
 
 
 def test_a_repair_that_has_no_room_for_it_leaves_the_file_as_it_was(

@@ -31,7 +31,7 @@ from vault.store import Store, head, packcheck
 from vault.store.database import StoreDamaged
 from vault.store.numbers import renumber
 from vault.store.packmend import mend_frames
-from vault.store.salvage import copy_readable
+from vault.store.salvage import copy_missing, copy_readable, keep_whole, missing_names
 from vault.store.values import TRUTH_TABLES, retype
 from vault.surroundings import Surroundings
 from vault.vault import DOT_VAULT, Vault, lock_of
@@ -115,6 +115,10 @@ def _file_anew(vault: Vault) -> Iterator[None]:
     with scratch(vault, alone=True) as made:
         with made.transaction():
             copy_readable(live.db, made.db)
+            if missing := missing_names(live.db, made.db):
+                whole = vault.dot / DAMAGED / live.path.name
+                keep_whole(live.db, whole)
+                copy_missing(live.db, made.db, missing, whole)
         vault.store = made
         try:
             yield

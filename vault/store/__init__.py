@@ -10,7 +10,7 @@
 | `packs`, `packread`, `packio`, `packleft`, `repack` | large content: written, read, given back, thinned out |
 | `packcheck`, `packfind`, `packmend` | what `fsck` asks of large content, and puts right |
 | `compare`, `guard`, `values`, `numbers` | how `fsck` tells that a table rotted, or a value of it |
-| `head`, `salvage` | what of a file that rotted is the same in each, and what can still be read |
+| `head`, `salvage`, `carve` | what of a file that rotted is the same in each, can still be read, or found in it |
 """
 
 from __future__ import annotations

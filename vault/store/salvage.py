@@ -2,17 +2,23 @@
 
 A page that rotted spoils one table or index, or only the list of free pages; SQLite then refuses to write anywhere
 near it, even to drop the table. What records give again need not be read at all. Rows of the other tables are copied,
-past those that cannot be read; of a record whose bytes are gone its name is kept, so that a place is asked for it.
+past those that cannot be read. A record to which SQLite finds no way is looked for in the file (`carve`); of one whose
+bytes are gone its name is kept, so that a place is asked for it.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
 from typing import Any, Final
 
-from vault.store.schema import DERIVED_TABLES
+from vault.files import fsync_directory, make_directory
+from vault.store.carve import carve
+from vault.store.schema import DERIVED_TABLES, copy_whole
 
-__all__ = ["copy_readable"]
+__all__ = ["copy_missing", "copy_readable", "keep_whole", "missing_names"]
 
 _ROWS: Final = 512  # of a table at once
 _LAST: Final = 2**62  # above every number of a row
@@ -59,7 +65,6 @@ def copy_readable(live: sqlite3.Connection, made: sqlite3.Connection) -> None:
                 made.execute(f"DELETE FROM {table}")  # noqa: S608 - our own table names
                 copy = _copy_sorted if _NO_ROWID in str(sql) else _copy_numbered
                 copy(live, made, table)
-        _copy_names(live, made)
     finally:
         live.text_factory = before
     for _, sql in triggers:
@@ -169,9 +174,48 @@ def _write(made: sqlite3.Connection, table: str, columns: list[str], rows: _Rows
     made.executemany(f"INSERT OR IGNORE INTO {table}({', '.join(columns)}) VALUES ({marks})", rows)  # noqa: S608 - as above
 
 
-def _copy_names(live: sqlite3.Connection, made: sqlite3.Connection) -> None:
-    """Keep the names of records that could not be copied, each without bytes, as far as they are known."""
+def missing_names(live: sqlite3.Connection, made: sqlite3.Connection) -> dict[bytes, int]:
+    """Return the digests and positions of records that could not be copied, as far as their index can be read."""
     here = {int(p) for (p,) in made.execute("SELECT p FROM body")}
-    for p, digest in _read(live, _NAMES) or ():  # else holes and a sync tell what is missing
-        kinds = () if p in here else _read(live, _KIND.replace("?", str(int(p))))
-        _write(made, "body", ["p", "kind", "digest", "bytes"], [(p, kind, digest, b"") for (kind,) in kinds or ()])
+    return {bytes(digest): int(p) for p, digest in _read(live, _NAMES) or () if p not in here}
+
+
+def copy_missing(live: sqlite3.Connection, made: sqlite3.Connection, missing: Mapping[bytes, int], whole: Path) -> None:
+    """Bring records that SQLite finds no way to; of one that is not found keep the name, without bytes.
+
+    Args:
+        live: the damaged store.
+        made: the new one, in a transaction of the caller.
+        missing: as `missing_names` has it.
+        whole: the damaged store's file, as `keep_whole` wrote it.
+
+    Raises:
+        OSError: that cannot be read.
+    """
+    columns = ["p", "kind", "digest", "bytes"]
+    for record, stored in carve(whole, missing):
+        _write(made, "body", columns, [(missing[record.digest], record.kind, record.digest, stored)])
+    here = {int(p) for (p,) in made.execute("SELECT p FROM body")}
+    for digest, p in missing.items():  # else holes and a sync tell what is missing
+        kinds = () if p in here else _read(live, _KIND, (p,))
+        _write(made, "body", columns, [(p, kind, digest, b"") for (kind,) in kinds or ()])
+
+
+def keep_whole(live: sqlite3.Connection, path: Path) -> None:
+    """Write a store's whole file elsewhere, page by page and whatever lies there; one that is there is replaced.
+
+    Raises:
+        sqlite3.DatabaseError: it cannot be written, or there is no room for it.
+        NotWritable: as `vault.files.make_directory`.
+    """
+    make_directory(path.parent)
+    begun = path.with_name(f"{path.name}.tmp")
+    begun.unlink(missing_ok=True)
+    try:
+        with closing(sqlite3.connect(begun, isolation_level=None)) as copy:
+            copy_whole(live, copy)
+        begun.replace(path)
+        fsync_directory(path.parent)
+    except BaseException:
+        begun.unlink(missing_ok=True)
+        raise
