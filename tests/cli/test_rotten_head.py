@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.people import Person
+from vault.store import Store
 from vault.store.head import mend_head
 
 _ROTTEN = {
@@ -57,6 +59,29 @@ def test_what_is_no_store_is_left_as_it_is(tmp_path: Path) -> None:
         assert path.read_bytes() == data
     assert not (tmp_path / "aside").exists()
     assert not mend_head(tmp_path / "none.db", tmp_path / "aside")
+
+
+@pytest.mark.parametrize("log", ["store.db-wal", "store.db-journal"])
+def test_how_many_pages_there_are_is_the_matter_of_a_log_that_goes_while_it_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: str
+) -> None:
+    """APP-13: the file of a sound store was given the number of pages that it had before its log came into it."""
+    path, beside = tmp_path / "store.db", tmp_path / log
+    Store(path, create=True).close()
+    data = path.read_bytes()
+    path.write_bytes(data[:-4096])
+    beside.write_bytes(b"pages")
+    real = Path.open
+
+    def opened(file: Path, *args: Any, **named: Any) -> Any:
+        if file == path and beside.exists():
+            beside.unlink()
+            path.write_bytes(data)
+        return real(file, *args, **named)
+
+    monkeypatch.setattr(Path, "open", opened)
+    assert not mend_head(path, tmp_path / "aside")
+    assert path.read_bytes() == data
 
 
 def test_of_a_mended_head_nothing_is_said_to_be_fetched(ann: Person) -> None:

@@ -46,10 +46,12 @@ def mend_head(path: Path, aside: Path) -> bool:
     Raises:
         NotWritable, DiskFull: it cannot be written.
     """
+    # Asked first: whoever only reads and is the last to close brings the log into the file, and takes it away.
+    is_all = not any(_holds_something(path.with_name(f"{path.name}-{end}")) for end in ("wal", "journal"))
     try:
-        size = path.stat().st_size
         with path.open("rb") as file:
             before = file.read(_BYTES)
+            size = os.fstat(file.fileno()).st_size
     except OSError:  # who opens it says so
         return False
     if len(before) < _BYTES:
@@ -61,8 +63,7 @@ def mend_head(path: Path, aside: Path) -> bool:
         head[_NO_LOG_AT : _NO_LOG_AT + 2] = _NO_LOG
     if (page := int.from_bytes(before[_PAGE_AT:][:2], "big")) != _PAGE and page in _PAGE_SIZES:
         return False  # one bit makes no such size of ours
-    log = path.with_name(path.name + "-wal")
-    if size % _PAGE == 0 and not (log.exists() and log.stat().st_size):  # else the log says how many there are
+    if size % _PAGE == 0 and is_all:  # else the log says how many there are
         head[_PAGES : _PAGES + 4] = struct.pack(">I", size // _PAGE)
     if not 0 < sum(one != other for one, other in zip(before, head, strict=True)) <= _MOST:
         return False
@@ -76,3 +77,7 @@ def mend_head(path: Path, aside: Path) -> bool:
     except OSError as error:
         refuse_write(path, error)
     return True
+
+
+def _holds_something(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0
