@@ -41,7 +41,10 @@ def _loaded() -> tuple[type[Git], type[Exception]]:
 
 @contextmanager
 def _unread(package: str) -> Iterator[None]:
-    """Let modules of a package be loaded for the block without the package itself; who wants that loads it as ever."""
+    """Let modules of a package be loaded for the block without the package itself.
+
+    Whoever wants that loads it afterwards, and finds these modules by `import` alone, not as its attributes.
+    """
     if package in sys.modules:
         yield
         return
