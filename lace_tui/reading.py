@@ -32,7 +32,7 @@ from lazy.contested import Conflict, ConflictKind
 from lazy.folder.heads import ending_releases
 from lazy.noted_visits import sync_command
 from lazy.people import label_of
-from lazy.places.registry import Place, places
+from lazy.places.registry import Place, is_encrypted, places
 from lazy.places.roads import open_place
 from lazy.queue import QueueEntry, queue
 from lazy.remembered import generation
@@ -67,7 +67,7 @@ def read_home(vault: Vault) -> HomeView:
         waiting = queue(vault)
         still_open = conflicts(vault)
         came = _came(vault, still_open)
-        place_views = tuple(_place(place, now, waiting) for place in places(vault))
+        place_views = tuple(_place(vault, place, now, waiting) for place in places(vault))
         return HomeView(
             folder=vault.folder.absolute().name,
             you=now.name,
@@ -100,7 +100,7 @@ def look_at(place: Place) -> Reach:
     return Reach(is_here=True, text="here now")
 
 
-def _place(place: Place, now: Status, waiting: list[QueueEntry]) -> PlaceView:
+def _place(vault: Vault, place: Place, now: Status, waiting: list[QueueEntry]) -> PlaceView:
     known = next(entry for entry in now.places if entry.name == place.name)
     serves = tuple(peer.name for peer in now.peers if place.peer in {None, peer.node})
     unsent = {entry.record for entry in waiting if entry.state == "queued" and place.name in entry.places}
@@ -108,7 +108,8 @@ def _place(place: Place, now: Status, waiting: list[QueueEntry]) -> PlaceView:
     found = [(_said(problem), problem["hint"]) for problem in place_problems(known)]
     was_away = known.fault is not None and known.fault.code == PlaceUnreachable.code
     records = records_text(known.waiting)
-    return PlaceView(place, serves, len(unsent), known.last_sync, records, (*fault, *found), was_away)
+    trouble, is_sealed = (*fault, *found), is_encrypted(vault, place)
+    return PlaceView(place, serves, len(unsent), known.last_sync, records, trouble, was_away, is_sealed)
 
 
 def _said(problem: Mapping[str, str]) -> str:

@@ -72,6 +72,7 @@ class PlaceView(NamedTuple):
         records: how many the next visit would put there, such as `3 records`; empty for none.
         trouble: what it refused last, or what was found there that somebody should know: a sentence and its way out.
         was_away: whether the first trouble is that it could not be reached then.
+        is_encrypted: whether only members can read what is put there.
     """
 
     place: Place
@@ -81,6 +82,7 @@ class PlaceView(NamedTuple):
     records: str = ""
     trouble: tuple[tuple[str, str], ...] = ()
     was_away: bool = False
+    is_encrypted: bool = False
 
     @property
     def to_send(self) -> str:

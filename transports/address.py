@@ -7,7 +7,7 @@ import re
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from transports.drop.marker import MARKER
 from transports.errors import PlaceUnreachable, UnknownPlaceKind
@@ -17,7 +17,7 @@ from vault.records.hashes import Verifier
 from vault.typed import holds_password, masked, shown
 
 __all__ = ["WEB_KINDS", "Address", "AddressKind", "LiveAddress", "detect_kind", "file_uri"]
-__all__ += ["check_host", "is_host", "parse_address", "parse_live", "parse_stored"]
+__all__ += ["as_read", "check_host", "is_host", "parse_address", "parse_live", "parse_stored"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):", re.ASCII)  # two letters at least: C: is a drive
 _SCP_HINT = "Write git@HOST:PATH, with a colon, or ./git@... for a directory of that name."
@@ -277,6 +277,18 @@ def _is_alias(text: str) -> bool:
 def file_uri(path: Path) -> str:
     """Return the `file:` URI of an absolute path."""
     return path.as_uri()
+
+
+def as_read(uri: str) -> str:
+    """Return an address as a person reads it: that of a directory without `%` where it is the same address still."""
+    if not uri.startswith("file:///") or "%" not in uri:
+        return uri
+    try:
+        text = unquote(uri, errors="strict")
+        is_same = text.isprintable() and text == text.strip() and file_uri(_path_of_uri(text)) == uri
+    except (UnicodeDecodeError, UnknownPlaceKind):
+        return uri
+    return text if is_same else uri
 
 
 def _kind_of_directory(path: Path) -> AddressKind:

@@ -16,6 +16,7 @@ from lace_tui.cli.who import node_key
 from lace_tui.screens.cards import Card, place_card, released_card
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark
+from transports.address import as_read
 from vault.commands import as_option, as_typed
 from vault.names import check_person
 from vault.typed import holds_password
@@ -102,9 +103,9 @@ def ask_place(home: PlaceScreen, offer_new: Callable[[str], None]) -> None:
 
 def ask_address(home: PlaceScreen, known: Place) -> None:
     """Ask where a place lies from now on, and remember that."""
-    name = known.name
-    text = f"Where is {name} from now on? What lies at {known.uri} stays there, and what came from it stays here."
-    home.lace.put(Question(f"Move the place {name}", text, known.uri), partial(_move_place, home, known))
+    name, uri = known.name, as_read(known.uri)
+    text = f"Where is {name} from now on? What lies at {uri} stays there, and what came from it stays here."
+    home.lace.put(Question(f"Move the place {name}", text, uri), partial(_move_place, home, known))
 
 
 def _typed_address(where: str) -> str:
@@ -121,7 +122,7 @@ def _move_place(home: PlaceScreen, known: Place, where: str | None, refused: Ref
         home.lace.note(as_typed("place remove", name))
         home.lace.note(made.command)  # what was refused may hold a password
         card = place_card(made.place, made.told)
-        before = mark(f"  it was {known.uri}", QUIET)
+        before = mark(f"  it was {as_read(known.uri)}", QUIET)
         following = mark("next: s syncs it; U, twice, takes the move back")
         return Card(card.title, (*card.lines[:-1], before, following), card.is_bad)
 
@@ -147,7 +148,7 @@ def _add_place(
         offer_new(name)
         return place_card(place, told, is_encrypted=is_encrypted)
 
-    _unless_made(home, name, uri, do, added, refused)
+    _unless_made(home, name, uri, do, added, refused, is_sealed=is_sealed)
 
 
 _Made = TypeVar("_Made")
@@ -160,6 +161,8 @@ def _unless_made(
     do: Callable[[Vault], _Made],
     then: Callable[[_Made], Card],
     refused: Refused,
+    *,
+    is_sealed: bool = False,
 ) -> None:
     """Remember a place; where a directory would be made for it, ask first: the address may be mistyped."""
     what, here = f"Place: {inert(name)}", Path(home.lace.here)
@@ -171,6 +174,7 @@ def _unless_made(
         lines = [
             mark(f"There is no directory {found}.", STRONG),
             mark("If you agree, it is made now, and you meet there."),
+            *([mark("What you put there only members can read.")] if is_sealed else []),
         ]
         lines.append(mark("If it is to lie on a stick or a share that is not here yet, wait until that is.", QUIET))
 
@@ -227,7 +231,7 @@ def _plan_join(peers: PlaceScreen, text: str | None, refused: Refused) -> None:
     command = as_typed("join", name, uri, options=f"--key {key}")
 
     def done(place: Place) -> Card:
-        told = mark(f"= {name} is a peer now, met at {place.uri}", GOOD)
+        told = mark(f"= {name} is a peer now, met at {as_read(place.uri)}", GOOD)
         return Card("Join: done", (told, mark("next: s syncs with them")))
 
     def planned(absent: str) -> None:

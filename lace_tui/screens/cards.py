@@ -153,10 +153,12 @@ def released_card(shared: Shared, *, has_place: bool) -> Card:
 
 def place_card(place: Place, worth_knowing: Sequence[str], *, is_encrypted: bool = False) -> Card:
     """Return the card of a new place, with what is to be known of it."""
+    from transports.address import as_read  # noqa: PLC0415 - no part of the first frame
+
     told = [mark("= what you put there only members can read", GOOD)] if is_encrypted else []
     told += [mark(f"! {sentence}", BAD) for sentence in worth_knowing]
     following = mark("next: i invites a friend, who learns of it; s syncs it")
-    return Card("A place", (mark(f"= {place.name}: {place.uri}"), *told, following))
+    return Card("A place", (mark(f"= {place.name}: {as_read(place.uri)}"), *told, following))
 
 
 def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:

@@ -17,13 +17,15 @@ from lace_tui.screens.dialogs import Page
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, cell, column, mark
 from lace_tui.screens.plans import ask_forget
+from lace_tui.screens.rows import ENCRYPTED
 from lace_tui.screens.serving import ask_serve
 from lace_tui.screens.visits import say_what_would_move, sync_with
 from lace_tui.view import PlaceView
 from lazy.noted_visits import sync_command, synced
 from lazy.people import FormerMember, MemberInfo, Person, formers, members, peers
-from lazy.places.registry import Place, places
+from lazy.places.registry import Place, is_encrypted, places
 from lazy.vectors import Mark, vectors
+from transports.address import as_read
 from vault.identity.words import fingerprint_words
 from vault.records import Verifier
 from vault.vault import Vault
@@ -44,6 +46,7 @@ class _View(NamedTuple):
     name: str
     words: str
     formers: tuple[FormerMember, ...] = ()
+    encrypted: frozenset[str] = frozenset()
 
     def name_of(self, member: MemberInfo) -> str:
         """Return what a member is called here: of two with one name, such as my own other machine, one has another."""
@@ -74,6 +77,7 @@ class Peers(Listing):
                 name=vault.name,
                 words=fingerprint_words(vault.node),
                 formers=tuple(formers(vault)),
+                encrypted=frozenset(place.name for place in places(vault) if is_encrypted(vault, place)),
             )
 
     def show(self, value: _View) -> None:
@@ -140,7 +144,9 @@ class Peers(Listing):
             return "", (), ""
         if kind == "place":
             place = next(place for place in view.places if place.name == name)
-            return "A place", (place.name, f"Kind: {place.kind}", f"Where: {place.uri}"), sync_command(name)
+            sealed = [f"Encrypted: {ENCRYPTED}"] if name in view.encrypted else []
+            lines = [place.name, f"Kind: {place.kind}", f"Where: {as_read(place.uri)}", *sealed]
+            return "A place", tuple(lines), sync_command(name)
         if kind == "former":
             gone = next(gone for gone in view.formers if gone.node == name)
             told = (gone.name, f"Key: {gone.node}", f"Revoked by {gone.by}: entry {gone.last_seq} counts last.")

@@ -11,6 +11,7 @@ from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark
 from lace_tui.screens.written import late_lines, path_lines, plans_lines, undo_lines, undone_card, updates_card
+from transports.address import as_read
 from vault.commands import as_typed
 from vault.desks.paths import files_in
 from vault.errors import EnvironmentFault
@@ -102,7 +103,7 @@ def ask_forget(home: PlaceScreen, known: PlaceView, action_id: str = "forget-pla
     name, command = known.place.name, as_typed("place remove", known.place.name)
     would = f"{name} would no longer be a place of yours: nothing would be synced there, and nothing wait for it."
     lines = [mark(would, STRONG)]
-    lines.append(mark(f"What lies at {known.place.uri} stays there, and what came from it stays here."))
+    lines.append(mark(f"What lies at {as_read(known.place.uri)} stays there, and what came from it stays here."))
     if known.records:
         lines.append(mark(f"! {known.records} never went there", BAD))
     lines.append(mark(command, QUIET))

@@ -17,10 +17,24 @@ if TYPE_CHECKING:
     from lace_tui.view import Came, HomeView, Need, PeerView, PlaceView, Reach
     from lazy.belonging.beacon import SeenBeacon
 
-__all__ = ["FOLDER", "calm", "came_detail", "came_row", "header", "meet_detail", "need_row", "peer_row", "place_row"]
+__all__ = [
+    "ENCRYPTED",
+    "FOLDER",
+    "calm",
+    "came_detail",
+    "came_row",
+    "header",
+    "meet_detail",
+    "need_row",
+    "peer_row",
+    "place_row",
+]
 
 FOLDER = 3
 """The folder's name among the parts of the header."""
+
+ENCRYPTED = "what you put there only members can read"
+"""What it means that a place is encrypted."""
 
 _TITLE = 200  # cells of a message in a row; its page shows more
 
@@ -41,7 +55,8 @@ def header(view: HomeView) -> list[tuple[int, Content]]:
 def place_row(view: PlaceView, reach: Reach | None, home: HomeView) -> Content:
     """Return a place: whether it is here, whom it serves, what waits, and the last visit."""
     sign, text, style = _reach(reach)
-    first = mark(view.place.name, STRONG) + mark(f"  {view.place.kind}  ", QUIET) + mark(f"{sign} {text}", style)
+    kind = f"{view.place.kind}, encrypted" if view.is_encrypted else view.place.kind
+    first = mark(view.place.name, STRONG) + mark(f"  {kind}  ", QUIET) + mark(f"{sign} {text}", style)
     facts = [f"synced {ago(view.last_sync, home.now_ns)}" if view.last_sync else "never synced"]
     if view.to_send:
         facts.append(f"{view.to_send} to send")
@@ -134,10 +149,13 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
     """Return title, lines and command of a place or a peer."""
     kind, _, name = key.partition(" ")
     if kind == "place":
+        from transports.address import as_read  # noqa: PLC0415 - no part of the first frame
+
         place = next(place for place in view.places if place.place.name == name)
         seen = reach.get(name)
         lines: tuple[str, ...] = (
-            f"{name}: {place.place.uri}",
+            f"{name}: {as_read(place.place.uri)}",
+            *([f"Encrypted: {ENCRYPTED}"] if place.is_encrypted else []),
             f"Now: {seen.text if seen else 'looking'}",
             f"Serves: {', '.join(place.serves) or 'nobody yet'}",
             f"Waiting to be sent there: {place.to_send or 'nothing'}",

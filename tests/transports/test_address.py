@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from transports.address import Address, AddressKind, detect_kind, file_uri, parse_address, parse_stored
+from transports.address import Address, AddressKind, as_read, detect_kind, file_uri, parse_address, parse_stored
 from transports.drop.place import Drop
 from transports.errors import PlaceUnreachable, UnknownPlaceKind
 from transports.git.place import GitPlace
@@ -203,3 +203,23 @@ def test_a_git_host_without_a_repository_is_no_directory(tmp_path: Path) -> None
         with pytest.raises(UnknownPlaceKind, match="no repository on it"):
             parse_address(text, tmp_path)
     assert parse_address("./git@example.org", tmp_path).kind == AddressKind.DROP
+
+
+@pytest.mark.parametrize(
+    ("uri", "read"),
+    [
+        ("file:///media/my%20stick/%E6%B1%A4", "file:///media/my stick/汤"),
+        ("file:///media/stick", "file:///media/stick"),
+        ("file:///media/100%2525", "file:///media/100%2525"),
+        ("file:///media/what%3F", "file:///media/what%3F"),
+        ("file:///media/a%23b", "file:///media/a%23b"),
+        ("file:///media/%FF", "file:///media/%FF"),
+        ("file:///media/a%0Ab", "file:///media/a%0Ab"),
+        ("file:///media/end%20", "file:///media/end%20"),
+        ("https://host/a%20b/", "https://host/a%20b/"),
+    ],
+)
+def test_an_address_is_read_without_percent_signs_where_it_is_the_same_still(uri: str, read: str) -> None:
+    """CYB-16: what a person reads may be typed again, and names the same place."""
+    assert as_read(uri) == read
+    assert parse_address(read, Path("/")).uri == uri
