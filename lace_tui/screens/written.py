@@ -19,6 +19,7 @@ from lace_tui.cli.written import (
 )
 from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark
+from lace_tui.view import ID_SHOWN
 from vault.desks.paths import files_in
 from vault.errors import LaceError
 from vault.plural import few, more_lines, plural
@@ -85,7 +86,7 @@ def plan_lines(plan: Updated) -> list[Content]:
     lines += [*path_lines(paths), *out_lines(moves.left_out), *_refused_lines(out.refused)]
     lines += [mark(line, NOTE) for line in room_lines(out.more)]
     if out.waiting:
-        lines.append(mark(f"! {_keeping_out(len(out.waiting))}, see: lace conflicts", BAD))
+        lines.append(mark(_keeping_out(out.waiting), BAD))
     if out.lacking:
         lines.append(mark(f"{plural(out.lacking, 'release')} not all here: lace links", NOTE))
         lines += [mark(line, NOTE) for line in parts_lines(out.parts, is_lost=out.is_lost)]
@@ -108,8 +109,11 @@ def _refused_lines(refused: Sequence[Refused]) -> list[Content]:
     return lines
 
 
-def _keeping_out(count: int) -> str:
-    return f"{plural(count, 'open conflict')} {'keeps' if count == 1 else 'keep'} releases out"
+def _keeping_out(waiting: Sequence[str]) -> str:
+    """Return which conflicts keep out what is newest: with an older version that waits beside it, more are open."""
+    count, named = len(waiting), few([one[:ID_SHOWN] for one in waiting])
+    keep = "keeps" if count == 1 else "keep"
+    return f"! {plural(count, 'open conflict')} {keep} what is newest out: {named} (2 lists all that are open)"
 
 
 def undo_lines(plan: Undone) -> list[Content]:
@@ -181,7 +185,7 @@ def update_card(done: Updated, late: Sequence[str]) -> Card:
         lines.append(mark("your own changes were committed first", QUIET))
     lines += [mark(line, NOTE) for line in room_lines(out.more)]
     if out.waiting:
-        lines.append(mark(f"! {_keeping_out(len(out.waiting))}", BAD))
+        lines.append(mark(_keeping_out(out.waiting), BAD))
     lines += [*out_lines(done.moves.left_out), *_refused_lines(out.refused), *late_lines(late)]
     return Card("Update: done", tuple(lines), bool(late or out.refused))
 

@@ -69,6 +69,14 @@ def test_what_keeps_releases_out_is_counted_in_its_words(count: int, said: str) 
     assert update_card(update, ()).lines[-1].plain.startswith(said)
 
 
+def test_what_keeps_releases_out_is_named() -> None:
+    """APP-4, LAZ-39: with 100 conflicts open `1 open conflict` read like a wrong count, and no one knew which it is."""
+    for waiting, named in ((("0123456789ab",), "01234567"), (tuple("abcdefgh"), "a, b, c, d, e and 3 more")):
+        update = Updated(Relation.MERGEABLE, taken=_OF_BOB, not_taken=NotTakenIn(waiting=waiting))
+        for lines in (plan_lines(update), update_card(update, ()).lines):
+            assert lines[-1].plain.endswith(f" what is newest out: {named} (2 lists all that are open)")
+
+
 def test_what_a_merge_had_no_room_for_is_told() -> None:
     """LAZ-1, CLAY-10: a plan and its card say that an update has more to take in after this one."""
     update = Updated(Relation.MERGEABLE, taken=_OF_BOB, not_taken=NotTakenIn(more=7))
