@@ -107,9 +107,16 @@ def _place(vault: Vault, place: Place, now: Status, waiting: list[QueueEntry]) -
     fault = [(known.fault.message, known.fault.hint)] if known.fault is not None else []
     found = [(_said(problem), problem["hint"]) for problem in place_problems(known)]
     was_away = known.fault is not None and known.fault.code == PlaceUnreachable.code
-    records = records_text(known.waiting)
-    trouble, is_sealed = (*fault, *found), is_encrypted(vault, place)
-    return PlaceView(place, serves, len(unsent), known.last_sync, records, trouble, was_away, is_sealed)
+    return PlaceView(
+        place=place,
+        serves=serves,
+        waiting=len(unsent),
+        last_sync=known.last_sync,
+        records=records_text(known.waiting),
+        trouble=(*fault, *found),
+        was_away=was_away,
+        is_encrypted=is_encrypted(vault, place),
+    )
 
 
 def _said(problem: Mapping[str, str]) -> str:
