@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input
 
-__all__ = ["FilterLine", "TextLine", "act_in_order", "let_filter_follow"]
+__all__ = ["FilterLine", "Filtered", "TextLine", "act_in_order", "let_filter_follow"]
 
 
 async def act_in_order(widget: Widget, event: events.Key) -> None:
@@ -48,8 +48,21 @@ class TextLine(Input):
         await act_in_order(self, event)
 
 
+class Filtered(Protocol):
+    """A list, of whose rows a filter leaves some out."""
+
+    def filter(self, text: str) -> None:
+        """Show only the rows that hold some text; nothing shows all."""
+
+    def focus(self) -> object:
+        """Take the keys."""
+
+
 class FilterLine(TextLine):
-    """The line in which a filter is typed; esc takes the filter away, enter goes back to the list it is for."""
+    """The line in which a filter is typed; the list it is for shows what fits at once.
+
+    Esc takes the filter away, enter goes back to the list and keeps it.
+    """
 
     DEFAULT_CSS = """
     FilterLine { dock: bottom; height: 1; border: none; padding: 0 1; background: $surface; }
@@ -60,17 +73,17 @@ class FilterLine(TextLine):
     def __init__(self) -> None:
         super().__init__(placeholder="show rows with ...", id="filter", select_on_focus=False)
         self.display = False
-        self._list: Widget | None = None
+        self._list: Filtered | None = None
 
-    def open_for(self, rows: Widget, text: str = "") -> None:
+    def open_for(self, rows: Filtered, text: str | None = None) -> None:
         """Begin to type what the rows of a list shall hold.
 
         Args:
             rows: the list.
-            text: what they have to hold already.
+            text: what they have to hold already; where that is not said, what the line has.
         """
         self._list = rows
-        self.value = text
+        self.value = self.value if text is None else text
         self._show(is_open=True)
         self.screen.set_focus(self)  # `focus` would do so after the keys that are here already
 
@@ -92,6 +105,16 @@ class FilterLine(TextLine):
         """Show all rows again."""
         self.value = ""
         self._show(is_open=False)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Show what fits as it is typed; a place may have more to show then."""
+        if self._list is not None:
+            self._list.filter(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go back to the list."""
+        event.stop()
+        self.go_back()
 
     def on_blur(self, _event: events.Blur) -> None:
         """Take the line away when it is empty."""

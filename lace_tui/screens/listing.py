@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.entry import FilterLine
@@ -103,22 +103,11 @@ class Listing(PlaceScreen):
 
     def action_filter(self) -> None:
         """Type what the rows shall hold."""
-        line = self.query_one(FilterLine)
-        line.open_for(self.lines, line.value)
+        self.query_one(FilterLine).open_for(self.lines)
 
     def show_all(self) -> None:
         """Take the filter away."""
         self.query_one(FilterLine).clear_away()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Show what fits as it is typed."""
-        event.stop()
-        self.lines.filter(event.value)
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go back to the list and keep the filter."""
-        event.stop()
-        self.query_one(FilterLine).go_back()
 
     def action_mark(self) -> None:
         """Mark the row."""

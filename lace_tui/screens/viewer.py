@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import reactive
-from textual.widgets import Input
 
 from lace_tui.cli.inert import inert
 from lace_tui.screens.entry import FilterLine
@@ -129,20 +128,9 @@ class Viewer(Over[None]):
         """Open nothing: a line is all there is."""
         event.stop()
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Show the lines that hold what is typed."""
-        event.stop()
-        self.query_one(_Text).filter(event.value)
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go back to the text and keep the search."""
-        event.stop()
-        self.query_one(FilterLine).go_back()
-
     def action_filter(self) -> None:
         """Type what the lines shall hold."""
-        line = self.query_one(FilterLine)
-        line.open_for(self.query_one(_Text), line.value)
+        self.query_one(FilterLine).open_for(self.query_one(_Text))
 
     def action_mark(self) -> None:
         """Mark nothing: no line is a thing to choose."""
