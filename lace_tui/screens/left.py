@@ -60,7 +60,7 @@ class LeftPage(Page):
             return
         lines = [
             mark(f"! {inert(str(self.left.file))} goes for good.", BAD),
-            mark("Nothing else here has it; y on its page copies it."),
+            mark("Nothing else here has it. n goes back to it, where it can be copied."),
         ]
         self.app.push_screen(PlanPage("Delete the text?", lines, "delete it", "keep it"), self._agreed)
 

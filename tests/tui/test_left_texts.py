@@ -160,6 +160,7 @@ async def test_a_left_text_is_deleted_once_that_is_agreed_to(app: LaceApp, story
         assert is_showing(app, LeftPage)
         await press(pilot, "x")
         assert "goes for good" in page_of(app)
+        assert "y " not in page_of(app), "the key that copies on its page deletes here"
         await press(pilot, "escape")
         assert is_showing(app, LeftPage)
         assert (room.exists(), other.exists()) == (True, True)
