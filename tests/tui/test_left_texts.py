@@ -153,7 +153,7 @@ async def test_home_names_it_and_shows_it(story: Story) -> None:
 
 async def test_a_left_text_is_deleted_once_that_is_agreed_to(app: LaceApp, story: Story) -> None:
     """APP-1, APP-13: the page said that somebody may delete it there, and the app could not."""
-    room, other = _room(story, "edit-kept-x", "menu.md"), _room(story, "edit-kept-y", "list.md", ".list.md.swp")
+    room, other = _room(story, "edit-kept-x", "menu.md"), _room(story, "edit-kept-z", "list.md", ".list.md.swp")
     async with app.run_test(size=(60, 20)) as pilot:
         await settle(pilot)
         await press(pilot, "tab", "tab", "end", "enter")
