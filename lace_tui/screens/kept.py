@@ -78,6 +78,11 @@ class Kept(Listing):
         )
         return "A kept state", lines, as_typed("checkout", one.address, "PATH")
 
+    def runnable(self) -> str:
+        """Return the command that tells which files it has otherwise: which of them to have back is a choice."""
+        one = self._found.get(self.lines.key)
+        return as_typed("diff", one.desk, one.address) if one is not None else ""
+
     def _selected(self) -> _State | None:
         """Return the selected state; say why there is none."""
         one = self._found.get(self.lines.key)

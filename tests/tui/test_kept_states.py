@@ -55,6 +55,28 @@ async def test_kept_states_are_listed_read_and_brought_back(app: LaceApp, story:
         assert is_showing(app, History)
 
 
+async def test_the_command_that_is_copied_of_a_kept_state_runs(app: LaceApp, story: Story) -> None:
+    """APP-4: `y` copied PATH as a word of its own, which names no file; what runs tells which there are."""
+    _keep(story, "the only copy\n")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "5", "K", "y")
+        assert app.clipboard == "lace diff main main@kept-1"
+        await press(pilot, "enter", "y")
+        assert app.clipboard == "lace diff main main@kept-1"
+
+
+async def test_a_state_that_is_kept_meanwhile_comes_into_the_list(app: LaceApp, story: Story) -> None:
+    """APP-4: another command keeps one while the list is in front."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "5", "K")
+        assert "kept-1" not in rows_of(app)
+        _keep(story, "the only copy\n")
+        await press(pilot, "f5")
+        assert "main@kept-1" in rows_of(app)
+
+
 async def test_where_nothing_is_kept_it_says_so(app: LaceApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
