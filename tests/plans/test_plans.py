@@ -67,6 +67,22 @@ def test_a_difference_is_found(shelf: Shelf) -> None:
     assert any(one.startswith("files: the plan 3, the doing 4") for one in differences(["release", "--yes"], late))
 
 
+def test_what_a_plan_writes_is_found(shelf: Shelf) -> None:
+    """APP-12: a file anywhere, a row of a store."""
+    bob: Person = shelf.lay(made, "clean")
+
+    class Writing(Person):
+        def run(self, *words: str, **given: object) -> object:  # type: ignore[override]
+            if "--dry-run" in words:
+                bob.lace("config", "set", "share", "commits")
+                bob.lace("label", "now")
+            return bob.run(*words)
+
+    found = list(differences(["release", "--yes"], Writing("bob", bob.home, bob.folder)))
+    assert "the plan changed bob/.vault/config.toml" in found
+    assert "the plan changed bob/.vault/store.db body" in found
+
+
 def test_every_command_with_a_dry_run_is_compared() -> None:
     """A new one has its line in the table, and every state of the short form is one."""
     compared = {command.split()[0] for command in COMMANDS}
