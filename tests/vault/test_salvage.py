@@ -230,6 +230,19 @@ def test_the_store_as_a_copy_has_no_rotten_page_left(root: Path) -> None:
     db.close()
 
 
+@pytest.mark.parametrize(("name", "is_kept"), [("packed", True), ("place", True), ("rec", False)])
+def test_a_file_that_could_not_be_read_whole_is_kept(root: Path, name: str, *, is_kept: bool) -> None:
+    """APP-13: where content rests in packs is said nowhere else; of what records give again nothing is lost."""
+    at = _page(root, name)
+    _flip(root, at)
+    rotten = _store(root).read_bytes()[at : at + 4096]
+    with _alice(root) as alice:
+        mend(alice)
+    kept = root / "alice/.vault/damaged/store.db"
+    assert kept.exists() == is_kept
+    assert not is_kept or kept.read_bytes()[at : at + 4096] == rotten
+
+
 def test_of_a_long_local_table_only_the_rows_of_one_page_are_lost(root: Path) -> None:
     """APP-13, CLAY-79: of what a prune let go of; whatever is not known there any more is asked for again."""
     many = 30_000

@@ -114,8 +114,8 @@ def _file_anew(vault: Vault) -> Iterator[None]:
     live = vault.store
     with scratch(vault, alone=True) as made:
         with made.transaction():
-            copy_readable(live.db, made.db)
-            if missing := missing_names(live.db, made.db):
+            is_whole = copy_readable(live.db, made.db)
+            if (missing := missing_names(live.db, made.db)) or not is_whole:
                 whole = vault.dot / DAMAGED / live.path.name
                 keep_whole(live.db, whole)
                 copy_missing(live.db, made.db, missing, whole)

@@ -43,7 +43,7 @@ _KIND: Final = "SELECT CASE WHEN signer IS NULL THEN 'P' ELSE 'S' END FROM rec W
 _Rows = list[tuple[Any, ...]]
 
 
-def copy_readable(live: sqlite3.Connection, made: sqlite3.Connection) -> None:
+def copy_readable(live: sqlite3.Connection, made: sqlite3.Connection) -> bool:
     """Copy into an empty store what can be read of a damaged one.
 
     The sums over local tables are copied as they are: what lost a row is named by `guard.changed` from then on.
@@ -51,6 +51,9 @@ def copy_readable(live: sqlite3.Connection, made: sqlite3.Connection) -> None:
     Args:
         live: the damaged store. Not attached to the other one: once SQLite met damage, it writes to neither.
         made: the empty store, in a transaction of the caller.
+
+    Returns:
+        Whether SQLite could read all of it.
     """
     triggers = made.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     for name, _ in triggers:
@@ -58,17 +61,19 @@ def copy_readable(live: sqlite3.Connection, made: sqlite3.Connection) -> None:
     tables = made.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     ).fetchall()
+    is_whole = True
     before, live.text_factory = live.text_factory, _as_it_can
     try:
         for table, sql in tables:
             if table not in DERIVED_TABLES:
                 made.execute(f"DELETE FROM {table}")  # noqa: S608 - our own table names
                 copy = _copy_sorted if _NO_ROWID in str(sql) else _copy_numbered
-                copy(live, made, table)
+                is_whole &= copy(live, made, table)
     finally:
         live.text_factory = before
     for _, sql in triggers:
         made.execute(sql)
+    return is_whole
 
 
 def _as_it_can(text: bytes) -> str | bytes:
@@ -79,12 +84,15 @@ def _as_it_can(text: bytes) -> str | bytes:
         return text
 
 
-def _copy_numbered(live: sqlite3.Connection, made: sqlite3.Connection, table: str) -> None:
+def _copy_numbered(live: sqlite3.Connection, made: sqlite3.Connection, table: str) -> bool:
     """Copy the rows of a table with numbers, and go on behind those that cannot be read; then so from its end.
+
+    Tell whether all can be read.
 
     A page that rotted may show numbers that are out of order: what lies behind such a one is met from the end.
     """
     columns = _columns(made, table)
+    is_whole = True
     for sign in (1, -1):
         after, many = -_LAST, _ROWS
         while after < _LAST:
@@ -92,12 +100,13 @@ def _copy_numbered(live: sqlite3.Connection, made: sqlite3.Connection, table: st
             if rows is None and many == 1:
                 after = _behind(live, table, columns, sign, after)
             elif rows is None:
-                many = 1
+                many, is_whole = 1, False
             elif not rows:
                 break
             else:
                 _write(made, table, columns, [row[1:] for row in rows])
                 after, many = max(after + 1, *(int(row[0]) * sign for row in rows)), _ROWS
+    return is_whole
 
 
 def _following(table: str, columns: list[str], sign: int, after: int, many: int) -> str:
@@ -122,13 +131,13 @@ def _behind(live: sqlite3.Connection, table: str, columns: list[str], sign: int,
     return high
 
 
-def _copy_sorted(live: sqlite3.Connection, made: sqlite3.Connection, table: str) -> None:
-    """Copy the rows of a table without numbers: from both ends, as far as they can be read."""
+def _copy_sorted(live: sqlite3.Connection, made: sqlite3.Connection, table: str) -> bool:
+    """Copy the rows of a table without numbers: from both ends, as far as they can be read; tell whether all can."""
     columns = _columns(made, table)
     every = f"SELECT {', '.join(columns)} FROM {table}"  # noqa: S608 - our own table names
     if (rows := _read(live, every)) is not None:
         _write(made, table, columns, rows)
-        return
+        return True
     keyed = sorted((int(row[5]), str(row[1])) for row in made.execute(f"PRAGMA table_info({table})") if row[5])
     keys = [key for _, key in keyed]
     for sign, order in ((">", " ASC"), ("<", " DESC")):
@@ -144,6 +153,7 @@ def _copy_sorted(live: sqlite3.Connection, made: sqlite3.Connection, table: str)
             elif rows:
                 _write(made, table, columns, rows)
                 last = tuple(rows[-1][columns.index(key)] for key in keys)
+    return False
 
 
 def _columns(made: sqlite3.Connection, table: str) -> list[str]:
