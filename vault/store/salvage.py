@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from vault.files import fsync_directory, make_directory
+from vault.files import fsync_directory, make_directory, refuse_write
 from vault.store.carve import carve
 from vault.store.schema import DERIVED_TABLES, copy_whole
 
@@ -216,16 +216,18 @@ def keep_whole(live: sqlite3.Connection, path: Path) -> None:
 
     Raises:
         sqlite3.DatabaseError: it cannot be written, or there is no room for it.
-        NotWritable: as `vault.files.make_directory`.
+        NotWritable, DiskFull: its directory cannot be.
     """
     make_directory(path.parent)
     begun = path.with_name(f"{path.name}.tmp")
-    begun.unlink(missing_ok=True)
     try:
+        begun.unlink(missing_ok=True)
         with closing(sqlite3.connect(begun, isolation_level=None)) as copy:
             copy_whole(live, copy)
         begun.replace(path)
         fsync_directory(path.parent)
-    except BaseException:
-        begun.unlink(missing_ok=True)
-        raise
+    except OSError as error:
+        refuse_write(path, error)
+    finally:
+        with suppress(OSError):
+            begun.unlink(missing_ok=True)
