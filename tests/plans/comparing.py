@@ -144,12 +144,14 @@ def differences(words: list[str], bob: Person) -> Iterator[str]:
 def _lies(root: Path) -> dict[str, object]:
     """Return what lies below a directory: bytes by path, and the rows of each table of a store.
 
-    But for what says of a folder which of its files need not be read again, the sum over that, and how often the store
-    was written.
+    But for what says of a folder or a stick which files need not be read again, the sum over that, and how often the
+    store was written.
     """
     found: dict[str, object] = {}
     for path in (path for path in sorted(root.rglob("*")) if not path.name.startswith(f"{_STORE}-")):
         name = str(path.relative_to(root))
+        if path.parent.name == "heads" and path.parent.parent.name == ".vault":
+            continue
         if path.name != _STORE:
             found[name] = path.read_bytes() if path.is_file() and not path.is_symlink() else path.is_dir()
             continue
