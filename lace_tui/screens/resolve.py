@@ -285,6 +285,12 @@ class Resolve(Editing):
                 f"Nothing is written yet: {names} {'is' if len(still) == 1 else 'are'} undecided.", markup=False
             )
             return
+        if opened.unasked:
+            names = few([inert(path) for path in opened.unasked], _NAMED)
+            which = "them" if len(opened.unasked) > 1 else "it"
+            told = f"only your folder has {names} so, and no side does. Commit {which}, then choose here."
+            self.notify(f"Nothing is written yet: {told}", markup=False)
+            return
         resolved = f", marked as the decision on {opened.conflict.version}" if opened.conflict.version else ""
         lines = [mark(f"Your result becomes release {opened.conflict.desk} {version}{resolved}:")]
         lines += [mark(f"  {file.path}  ", STRONG) + mark(self._how(file), QUIET) for file in opened.files]

@@ -31,6 +31,7 @@ from lazy.conflicts import conflict_of, conflicts
 from lazy.contested import Conflict, Side, Status
 from lazy.files import write_lazy_files
 from lazy.folder.unanswered import AGAIN, moved_again, note_answer, unanswered
+from lazy.resolving.chosen import unasked
 from lazy.resolving.draft_files import forget_drafts
 from lazy.resolving.opening import own_in
 from lazy.resolving.picks import Choices
@@ -98,6 +99,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
     Raises:
         NoSuchConflict, NoSuchSide, VersionTaken, FolderInTheWay: the decision cannot be made so.
+        PathUndecided: nobody chose for a path, or was asked of it.
         BadArguments: --path and --take do not go together.
     """
     if not args.dry_run:
@@ -120,6 +122,7 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
     if args.dry_run:
         return _planned(context, vault, args, choices)
     as_is = _unedited(context, vault, args, choices)
+    _require_asked(context, args, as_is)
     if not _agrees(context, args, as_is):
         return Answer({"resolution": None, "unedited": _unedited_data(as_is)}, f"Nothing was decided. {_way(args)}")
     own = _own(context, vault, args, choices, as_is)
@@ -174,6 +177,17 @@ def _unedited_lines(as_is: Sequence[Unedited]) -> list[str]:
         without = " and ".join(f"{inert(word)}'s" for word in one.without)
         lines.append(f"{inert(one.path)}: {whose} as it stands; {without} is not in it")
     return lines + ([f"and {len(as_is) - SHOWN} more"] if len(as_is) > SHOWN else [])
+
+
+def _require_asked(context: Context, args: argparse.Namespace, as_is: Sequence[Unedited]) -> None:
+    """Refuse where nobody can be asked a merge that takes what nobody was asked of (LAZ-42).
+
+    Raises:
+        PathUndecided: it would.
+    """
+    paths = [one.path for one in as_is if one.is_unasked]
+    if paths and args.merged is not None and not args.yes and (context.json or not context.is_terminal):
+        raise unasked(paths)
 
 
 def _agrees(context: Context, args: argparse.Namespace, as_is: Sequence[Unedited]) -> bool:
@@ -415,7 +429,9 @@ def _decided_before(
         texts=forget_drafts(vault, known["conflict"], RecordHash.parse(known["commit"])),
         **moved_again(vault, known["moves"])._asdict(),
     )
-    return done, tuple(Unedited(path, side, own, tuple(out)) for path, side, own, out in known["unedited"])
+    return done, tuple(
+        Unedited(path, side, own, tuple(out), *more) for path, side, own, out, *more in known["unedited"]
+    )
 
 
 def _hash(text: str) -> RecordHash | None:

@@ -16,7 +16,8 @@ from vault.errors import CallerError
 from vault.plural import few
 from vault.records import RecordHash
 
-__all__ = ["MarkersLeft", "NoSuchRegion", "PathUndecided", "choice_of", "merged_before", "undecided", "without_markers"]
+__all__ = ["MarkersLeft", "NoSuchRegion", "PathUndecided", "choice_of", "merged_before", "unasked", "undecided"]
+__all__ += ["without_markers"]
 
 
 class MarkersLeft(CallerError):
@@ -41,12 +42,18 @@ class NoSuchRegion(CallerError):
     hint = "See the regions with: lace conflicts --regions"
 
 
+_CHOOSE = "choose whose it is: --path P --take SIDE"
+
+
 class PathUndecided(CallerError):
-    """The sides clash at a path, nobody chose for it, and the folder has nothing of its own there (LAZ-42)."""
+    """Nobody chose for a path: the sides clash there and the folder has nothing of its own, or it has what no side has.
+
+    Of the latter nobody was asked, as of a folder that somebody joined with (LAZ-42).
+    """
 
     code = "path-undecided"
     exit_code = 2
-    hint = "Edit the file as it should be, or choose whose it is: --path P --take SIDE"
+    hint = f"Edit the file as it should be, or {_CHOOSE}"
 
 
 def undecided(paths: Sequence[str], *, is_preferred: bool) -> PathUndecided:
@@ -58,6 +65,13 @@ def undecided(paths: Sequence[str], *, is_preferred: bool) -> PathUndecided:
         told = f"{differ}, and neither the side you prefer nor your folder changed what they went on from."
         return PathUndecided(told, hint=way)
     return PathUndecided(f"{differ}, and your folder has {it} before.")
+
+
+def unasked(paths: Sequence[str]) -> PathUndecided:
+    """Return the refusal of a merge that would take paths as the folder alone has them, of which nobody was asked."""
+    told = f"{few(paths)} {'are' if paths[1:] else 'is'} otherwise in your folder than at the sides."
+    way = f"C{_CHOOSE[1:]} - or look with --dry-run, and release what your folder has there with --yes"
+    return PathUndecided(told, hint=way)
 
 
 def choice_of(source: Source, clash: PathConflict, head: RecordHash, picks: Picks) -> Choice:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from lazy.resolving.chosen import MarkersLeft
+from lazy.resolving.chosen import MarkersLeft, unasked
 from lazy.resolving.opening import Content, Opened, OpenFile, Origin, shown
 from lazy.resolving.picks import Choices
 from lazy.resolving.resolve import Resolved, resolve_merged
@@ -205,10 +205,13 @@ def decide(
 
     Raises:
         RegionUndecided: a file is not decided.
+        PathUndecided: my folder has a file otherwise than the sides, and nobody was asked of it.
         MarkersLeft: an edited text still holds markers.
         SideNeedsFile: a side that is no release of the conflict has no file there.
         NoSuchConflict, VersionTaken, SidesChanged: somebody or something was faster, as who edited one of its files.
     """
+    if opened.unasked:
+        raise unasked(opened.unasked)
     takes: dict[str, str] = {}
     edited: dict[str, bytes] = {}
     mine: list[str] = []

@@ -15,6 +15,7 @@ from lazy.folder.merging import fold, in_order, steps
 from lazy.people import label_of, members
 from lazy.resolving.own_work import own_work
 from lazy.resolving.picks import Seen, heads_of
+from lazy.resolving.unedited import own_clashes
 from vault.desks.chunks import entry_pieces
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
 from vault.desks.memory import MemoryObjects
@@ -140,6 +141,7 @@ class Opened(NamedTuple):
         others: paths that differ, and merge.
         version: proposed for the release of the result.
         own: paths of mine beside them that nobody released, and that friends get with the result.
+        unasked: paths that my folder has otherwise than the sides, and that are no side here before I commit them.
     """
 
     conflict: Conflict
@@ -148,6 +150,7 @@ class Opened(NamedTuple):
     others: tuple[str, ...]
     version: Version
     own: tuple[str, ...] = ()
+    unasked: tuple[str, ...] = ()
 
 
 def open_conflict(vault: Vault, name: str, watch: Watch = Watch()) -> Opened:
@@ -275,8 +278,10 @@ def _opened(vault: Vault, conflict: Conflict, overlay: MemoryObjects, tree: Reco
     differ = {change.path for tree in trees[1:] for change in diff_trees(overlay, trees[0], tree)}
     others = tuple(sorted(differ - clashes.keys()))
     origins = tuple(_origin(vault, conflict, head, mine, tree) for head in heads)
-    own = own_work(vault, conflict, overlay, tree, clashes)
-    return Opened(conflict, origins, files, others, next_version(vault, conflict.desk), own)
+    alone = {} if mine in heads else own_clashes(overlay, vault, conflict, heads, tree)
+    unasked = sorted(alone.keys() - clashes.keys())
+    own = tuple(path for path in own_work(vault, conflict, overlay, tree, clashes) if path not in unasked)
+    return Opened(conflict, origins, files, others, next_version(vault, conflict.desk), own, tuple(unasked))
 
 
 def _clashes(

@@ -21,7 +21,7 @@ from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Unedited", "beside_preferred", "unedited"]
+__all__ = ["Unedited", "beside_preferred", "own_clashes", "unedited"]
 
 
 class Unedited(NamedTuple):
@@ -32,12 +32,14 @@ class Unedited(NamedTuple):
         side: the word of that side; of what no side has, my name.
         is_local: whether it is mine.
         without: words of the sides whose work is not in it.
+        is_unasked: whether it clashes with the sides as the folder has it alone, so that nobody was asked of it.
     """
 
     path: str
     side: str
     is_local: bool
     without: tuple[str, ...]
+    is_unasked: bool = False
 
 
 def unedited(vault: Vault, name: str, choices: Choices, *, watch: Watch = Watch()) -> tuple[Unedited, ...]:
@@ -65,7 +67,7 @@ def unedited(vault: Vault, name: str, choices: Choices, *, watch: Watch = Watch(
     found = []
     clashes = [clash for step in steps(overlay, overlay, vault, order) for clash in step.outcome.conflicts]
     clashing = {clash.path: clash for clash in reversed(clashes)}
-    own = _own(overlay, vault, conflict, heads, folder)
+    own = own_clashes(overlay, vault, conflict, heads, folder)
     held = held_of(overlay, vault, conflict.to_merge, base.commit if base else None, folder, clashing)
     mine = {one.path for one in held.values()}
     me = label_of(vault, vault.node.text)
@@ -74,7 +76,7 @@ def unedited(vault: Vault, name: str, choices: Choices, *, watch: Watch = Watch(
         if _is_chosen(choices, path) or (clash and not choices.takes.keys().isdisjoint({clash.twin, clash.old})):
             continue
         if clash is None:
-            found.append(Unedited(path, me, is_local=True, without=own[path][1]))
+            found.append(Unedited(path, me, is_local=True, without=own[path][1], is_unasked=True))
             continue
         entry = clash.entry_in(overlay, folder)
         same = [
@@ -115,7 +117,7 @@ def beside_preferred(vault: Vault, name: str, side: str, *, watch: Watch = Watch
     overlay = MemoryObjects(fallback=vault.store)
     folder = changes(vault, conflict.desk, watch, overlay=overlay).tree
     heads = newest(vault.store, conflict.to_merge)
-    own = _own(overlay, vault, conflict, heads, folder)
+    own = own_clashes(overlay, vault, conflict, heads, folder)
     if not own:
         return ()
     picks = with_folder(overlay, vault, conflict, preferred(vault, conflict, side), folder)
@@ -142,13 +144,23 @@ def _has(overlay: MemoryObjects, tree: RecordHash, clash: PathConflict, entry: E
     return twin is not None and twin.named(entry.name) == entry
 
 
-def _own(
+def own_clashes(
     overlay: MemoryObjects, vault: Vault, conflict: Conflict, heads: Sequence[RecordHash], folder: RecordHash
 ) -> dict[str, tuple[PathConflict, tuple[str, ...]]]:
     """Return by path how what I made beside the sides clashes with some of them, and the words of those.
 
     Nothing asked of them: the sides may agree there, and of what is not committed nobody was told that it clashes, such
     as of a folder that somebody joined with. What was edited of a path that clashes as it is committed is a decision.
+
+    Args:
+        overlay: where trees are read and written.
+        vault: whose folder.
+        conflict: that is decided.
+        heads: the newest of what it merges.
+        folder: the tree of what the folder holds.
+
+    Raises:
+        LetGo, MissingObject, TreeError: content is not here or broken.
     """
     base = checkout_of(vault, conflict.desk)
     together = newest(vault.store, [*heads, *([base.commit] if base is not None else [])])

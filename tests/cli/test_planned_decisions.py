@@ -169,7 +169,7 @@ def test_what_is_chosen_beside_what_is_accepted_is_planned(trio: tuple[Person, P
     assert (_moved(planned), planned["conflicts"]) == (_moved(done), done["conflicts"])
 
 
-@pytest.mark.parametrize("form", [("--prefer", "bob"), ("--accept",), ("--merged", "3.0.0", *_NOTES)])
+@pytest.mark.parametrize("form", [("--prefer", "bob"), ("--accept",), ("--merged", "3.0.0", "--yes", *_NOTES)])
 @pytest.mark.parametrize("name", ["caras.md", "notes.md", "list.md"])
 def test_a_folder_that_took_nothing_before_is_planned_with_its_own_files(
     decided: tuple[Person, Person], people: Callable[[str], Person], name: str, form: tuple[str, ...]

@@ -8,11 +8,14 @@ import pytest
 
 from lace_tui.app import LaceApp
 from lace_tui.screenshots import Story, app_of, begin_visit
+from lazy.belonging.circle import accept, invite
 from lazy.conflicts import conflicts
-from lazy.resolving.resolve import Resolved, resolve_prefer
+from lazy.resolving.opening import open_conflict
+from lazy.resolving.resolve import Resolved, accept_resolution, resolve_prefer
 from lazy.sync import sync
 from tests.tui.conftest import page_of, press, settle
 from tests.tui.resolving import clash, opened
+from vault.folder.work import commit
 from vault.vault import Vault
 
 
@@ -118,3 +121,28 @@ async def test_the_page_of_a_result_names_what_was_mine_alone(story: Story) -> N
         await opened(pilot)
         await press(pilot, "L", "w")
         assert "! Your friends get what only your folder has so, too: diary.md" in page_of(app)
+
+
+async def test_a_file_that_only_the_folder_has_so_is_committed_before_it_is_chosen(story: Story) -> None:
+    """LAZ-39, LAZ-42, APP-4: it went to everybody with the result, and there was no side to choose for it."""
+    clash(story, {"menu.md": b"mine\n", "both.md": b"alike\n"}, {"menu.md": b"theirs\n", "both.md": b"alike\n"})
+    with story.open("alice") as alice:
+        story.folder("dave").mkdir(parents=True)
+        dave, _ = accept(story.folder("dave"), story.around("dave"), invite(alice, "dave").encode(), name="dave")
+        with dave:
+            for vault in (alice, dave, alice, dave):
+                sync(vault, ["stick"])
+            for conflict in conflicts(dave):
+                if str(conflict.version) == "1.1.0":
+                    accept_resolution(dave, conflict.id)
+    (story.folder("dave") / "both.md").write_text("an old copy\n")
+    app = app_of(story, "dave")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await opened(pilot)
+        await press(pilot, "R", "w")
+        (said,) = [one.message for one in app._notifications if "Nothing is written yet" in one.message]
+        assert said.endswith("only your folder has both.md so, and no side does. Commit it, then choose here.")
+        with story.open("dave") as dave:
+            commit(dave, "mine")
+            names = [file.path for file in open_conflict(dave, conflicts(dave)[0].id).files]
+    assert names == ["both.md", "menu.md"]

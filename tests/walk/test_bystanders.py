@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from lazy.resolving.chosen import PathUndecided
+from lazy.resolving.deciding import Pick, decide
+from lazy.resolving.opening import open_conflict
+from tests.circle.world import open_vault
 from tests.people import Person
 from tests.walk.meeting import differ, meet, text_of
+from vault.names import Version
 
 
 def test_a_newcomer_gets_what_is_agreed_while_the_newest_is_contested(
@@ -105,6 +110,8 @@ def test_a_bystander_is_told_of_own_work_that_clashes_with_what_both_sides_have(
     meet(alice, bob, cara)
     assert cara.lace("update", expect=1)["conflicts"] == []
     cara.write("a.txt", "cara of both\n")
+    refused = cara.lace("resolve", "1.5.0", "--merged", "1.6.0", expect=2)["error"]  # it was released so for good
+    assert (refused["code"], "x.txt is otherwise in your folder" in refused["message"]) == ("path-undecided", True)
     planned = cara.lace("resolve", "1.5.0", "--merged", "1.6.0", "--dry-run")
     assert [(one["path"], sorted(one["without"])) for one in planned["unedited"]] == [("x.txt", ["alice", "bob"])]
     done = cara.lace("resolve", "1.5.0", "--merged", "1.6.0", "--path", "x.txt", "--take", "bob")
@@ -128,10 +135,24 @@ def test_a_newcomer_is_told_of_files_that_both_sides_have_otherwise(
     dave.lace("accept", line)
     meet(dave, alice, dave)
     words = ("resolve", "1.5.0", "--merged", "1.6.0", "--path", "a.txt", "--take", "bob")
+    assert dave.lace(*words, expect=2)["error"]["code"] == "path-undecided"
+    assert "\nx.txt is otherwise in your folder than at the sides.\n" in f"\n{dave.run(*words).err}"
+    assert [text_of(dave, name) for name in ("x.txt", "diary.md")] == ["an old copy\n", "mine\n"]
+    with open_vault(dave) as vault:
+        page = open_conflict(vault, "1.5.0")
+        assert ([file.path for file in page.files], page.unasked, page.own) == (["a.txt"], ("x.txt",), ("diary.md",))
+        with pytest.raises(PathUndecided, match=r"x\.txt"):
+            decide(vault, page, {"a.txt": Pick(side=0)}, Version(1, 6, 0))
     planned = dave.lace(*words, "--dry-run")
     assert [(one["path"], sorted(one["without"])) for one in planned["unedited"]] == [("x.txt", ["alice", "bob"])]
     assert planned["own"] == ["diary.md"]
     assert "! It would release what was yours alone, too: diary.md\n" in dave.text(*words, "--dry-run")
+    done = dave.lace(*words, "--path", "x.txt", "--take", "bob", "--dry-run")
+    assert (done["unedited"], done["own"]) == ([], ["diary.md"])
+    dave.lace("commit", "-m", "mine")
+    with open_vault(dave) as vault:  # now it is a side that the app asks about
+        page = open_conflict(vault, "1.5.0")
+        assert ([file.path for file in page.files], page.unasked) == (["a.txt", "x.txt"], ())
     done = dave.lace(*words, "--path", "x.txt", "--take", "bob")
     assert (done["unedited"], done["own"]) == ([], ["diary.md"])
     assert text_of(dave, "x.txt") == "both have this\n"
