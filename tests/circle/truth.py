@@ -213,7 +213,7 @@ def _finish(circle: Circle, person: Person) -> None:
         if "error" in answer and answer["error"]["code"] == "path-undecided":  # others alone clash at some path
             circle.count += 1
             takes = [word for path in conflict["paths"] for word in ("--path", path, "--take", side)]
-            circle.run(person, "resolve", conflict["id"], "--merged", f"5.{circle.count}.0", *takes)
+            circle.run(person, "resolve", conflict["id"], "--merged", f"5.{circle.count}.0", "--yes", *takes)
     else:
         raise NotConverged(f"{person.name} is never done with {[(c['id'], c['kind'], c['version']) for c in found]}")
     circle.run(person, "release", "--yes", "-m", "agreed")
