@@ -48,3 +48,20 @@ def test_the_branch_that_says_which_place_a_host_is_is_written_anew(alice: Perso
     assert "host/lace/place" in {one["name"] for one in done["repaired"]}
     assert ["lace sync host" in note["message"] for note in done["notes"]] == [True]
     assert alice.lace("sync", "host")["problems"] == []
+
+
+def test_who_only_fetched_the_branch_that_says_which_place_a_host_is_writes_it_anew_too(
+    pair: tuple[Person, Person], tmp_path: Path
+) -> None:
+    """APP-13, CYB-15: whoever syncs there was told that a repair does, and only the one who made the place could."""
+    alice, bob = pair
+    bare = bare_repository(tmp_path / "host.git")
+    for person in (alice, bob):
+        person.lace("place", "add", "host", str(bare))
+        person.lace("sync", "host")
+    for _ in range(2):
+        git(bare, "update-ref", "-d", "refs/heads/lace/place")
+        assert bob.lace("sync", "host", expect=21)["error"]["code"] == "place-unmarked"
+        assert "host/lace/place" in {one["name"] for one in bob.lace("fsck", "--repair")["repaired"]}
+        for person in (bob, alice):
+            assert person.lace("sync", "host")["problems"] == []

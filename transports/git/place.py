@@ -172,7 +172,7 @@ class GitPlace(MailboxView):
         tree = self.private.store_tree({PLACE: ("blob", self.private.store(text))})
         refused = None
         try:
-            self.private.push(self.private.store_commit(tree), PLACE, len(text), 3)
+            self.private.push(self.private.store_root(tree), PLACE, len(text), 3)
         except Moved as error:  # somebody else was first
             refused = error.refusal
         self._refs = Branches(self.private.list_remote())
