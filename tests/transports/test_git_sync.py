@@ -272,7 +272,7 @@ def test_what_lies_where_a_place_was_is_gone_on_with_by_the_commands_that_are_na
     else:
         (place / "lace-drop.txt").write_bytes(b"lace-drop/0\nid " + b"e" * 32 + b"\n")
     error = alice.lace("sync", expect=21)["error"]
-    assert error["code"] == "wrong-drop"
+    assert error["code"] == ("place-unmarked" if kind == "git" else "wrong-drop")
     for command in error["hint"].partition("To go on with this one: ")[2].split("; "):
         alice.lace(*shlex.split(command)[1:])
     assert alice.lace("sync")["sent"] > 0
