@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import itertools
 import random
 import re
 import shutil
 import socket
+import ssl
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +29,7 @@ from transports.errors import (
     UnreadableFile,
     WrongDrop,
 )
+from transports.http.reasons import why_unreached
 from transports.http.static import StaticMailbox
 from transports.http.web import RangeAnswer, Web, parse_web
 from transports.mailbox import ByteCount
@@ -295,6 +298,17 @@ def test_what_a_server_does_to_a_mailbox_is_not_its_owners_to_mend(
     assert way in said
     assert "fsck" not in said
     assert "next sync" not in said
+
+
+def test_a_server_without_tls_is_told_in_own_words() -> None:
+    """INT-122, CYB-16: a person was told the line of OpenSSL's source in which it was found."""
+    with lying_server(lambda _: ok(MARKER)) as uri, pytest.raises(PlaceUnreachable) as caught:
+        StaticMailbox.open(uri.replace("http:", "https:"), tuple)
+    assert caught.value.message.endswith("/ cannot be reached: what answers there speaks no TLS 1.2 or newer.")
+    cut = ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "EOF occurred in violation of protocol (_ssl.c:1006)")
+    assert why_unreached(cut) == "the line was cut"
+    assert why_unreached(TimeoutError("_ssl.c:989: The handshake operation timed out")) == "timed out"
+    assert why_unreached(ConnectionResetError(errno.ECONNRESET, "Connection reset")) == "connection reset"
 
 
 @pytest.mark.parametrize(

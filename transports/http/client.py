@@ -223,15 +223,11 @@ class LiveConnection:
 
     def _unreachable(self, error: Exception) -> PlaceUnreachable:
         reason = why_unreached(error)
-        if isinstance(error, TimeoutError) and reason.startswith("_ssl.c"):
-            reason = "timed out"  # what OpenSSL says begins with a line of its source; the other ones are our own
-        elif isinstance(error, ssl.SSLError):
+        if isinstance(error, ssl.SSLError):
             reason = "what answers there speaks no TLS 1.3" if self._session is None else "the line was cut"
         elif isinstance(error, http.client.IncompleteRead):  # which says how many bytes it had read, in Python's words
             reason = "the line was cut"
-        return PlaceUnreachable(
-            f"{self.address.shown} cannot be reached: {reason[:1].lower()}{reason[1:200]}.", hint=_WHERE
-        )
+        return PlaceUnreachable(f"{self.address.shown} cannot be reached: {reason[:200]}.", hint=_WHERE)
 
 
 class Incoming:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import ssl
 
 __all__ = ["why_unreached"]
 
@@ -16,4 +17,9 @@ def why_unreached(error: Exception) -> str:
     is_endless = type(error) is http.client.HTTPException or isinstance(error, http.client.LineTooLong)  # its head
     if is_endless or isinstance(error, http.client.BadStatusLine | http.client.UnknownProtocol):
         return "what answers there does not speak HTTP/1.1"  # the words of the answer are the peer's own
-    return (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
+    if isinstance(error, ssl.SSLError):  # what OpenSSL says names a line of its source
+        is_cut = isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError)
+        return "the line was cut" if is_cut else "what answers there speaks no TLS 1.2 or newer"
+    said = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
+    is_late = isinstance(error, TimeoutError) and said.startswith("_ssl.c")
+    return "timed out" if is_late else f"{said[:1].lower()}{said[1:]}"
