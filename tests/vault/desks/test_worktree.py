@@ -336,6 +336,23 @@ def test_progress_is_told(desk: Desk) -> None:
     assert len(told) == 2
 
 
+def test_files_that_are_counted_together_are_all_counted_and_told_of(desk: Desk) -> None:
+    """CLAY-71: one changed file, first, last or between, among more unchanged ones than two tells."""
+    names = [f"f{number:03}" for number in range(600)]
+    for name in names:
+        write(desk, name)
+    base = desk.scan().root
+    for name in (*names[::150], names[-1]):
+        write(desk, name, f"{name} anew".encode())
+        told: list[int] = []
+        kept = desk.scan(base, how=Scanning(progress=lambda done, *_, told=told: told.append(done)))
+        assert (kept.files, kept.read) == (600, 1)
+        assert [change.path for change in kept.changes or ()] == [name]
+        assert len(told) >= 3  # once of the survey, and of the scan after each 256
+        assert told == sorted(told)
+        base = kept.root
+
+
 def test_progress_tells_the_bytes_of_a_large_file(desk: Desk) -> None:
     """APP-3: how much of it is taken in, of how much."""
     size = 5 * MAX_DIRECT_BYTES + 7
