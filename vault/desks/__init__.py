@@ -12,7 +12,7 @@
 | `plan`, `checkout`, `writing`, `filling`, `temporary` | from a tree to the folder: what differs, each file whole |
 | `folder`, `cursor` | the folder on disk, in which no link leads outside: its files, and walking through it |
 | `causes` | why a path of the folder is left alone or told of, where an act hangs on it |
-| `diff`, `page_diff`, `changeset`, `edit`, `patches`, `renames` | what differs, and new trees and contents |
+| `diff`, `differences`, `page_diff`, `changeset`, `edit`, `patches`, `renames` | what differs, and new trees |
 | `merge`, `merge_text`, `matching`, `sided`, `strategies`, `path_conflict` | merging, and where that needs a person |
 | `ports`, `memory` | what desks need of a store, and one in memory |
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -38,8 +38,8 @@ class Untold(NamedTuple):
     without: Set[str]
 
     def keep(
-        self, found: RecordHash, base: RecordHash, absent: Mapping[str, str], changes: tuple[Change, ...]
-    ) -> tuple[RecordHash, tuple[Change, ...] | None, frozenset[str]]:
+        self, found: RecordHash, base: RecordHash, absent: Mapping[str, str], changes: Sequence[Change]
+    ) -> tuple[RecordHash, Sequence[Change] | None, frozenset[str]]:
         """Return the tree with the base's entries where the folder cannot tell or cannot hold them, and those paths.
 
         Where there are none, the changes from the base come with it.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
@@ -23,7 +23,8 @@ from vault.desks.absent_paths import load_absent
 from vault.desks.basetree import BaseDirectory, tee
 from vault.desks.choosing import Chosen, Names, Problem, is_unchanged, rules_of
 from vault.desks.delta_bases import OldPages
-from vault.desks.diff import Change, diff_trees
+from vault.desks.diff import Change
+from vault.desks.differences import differences
 from vault.desks.folder import DIRECTORY_FLAGS, FileChanging, open_root
 from vault.desks.former_ignore import Held
 from vault.desks.glance import LOOKS, Look, encode_look, survey
@@ -64,7 +65,7 @@ class Snapshot(NamedTuple):
     files: int
     read: int
     unknown: frozenset[str]
-    changes: tuple[Change, ...] | None = None
+    changes: Sequence[Change] | None = None
     put_back: frozenset[str] = frozenset()
 
 
@@ -135,18 +136,18 @@ def snapshot(
             group=group, source=pages, sink=both, taker=taker, cache=cache, now_ns=now_ns, how=how, modes=modes
         )
         found = scan.run(root, fd, base)
-        changes = tuple(diff_trees(pages, base, found)) if base is not None and found != base else ()
+        changes = differences(pages, base, found) if base is not None and found != base else ()
         if base is not None and modes.doubt(changes):
             scan = _Scan(
                 group=group, source=pages, sink=both, taker=taker, cache=cache, now_ns=now_ns, how=how, modes=modes
             )
             found = scan.run(root, fd, base)
-            changes = tuple(diff_trees(pages, base, found))
+            changes = differences(pages, base, found)
     except OSError as error:
         raise Unreadable(f"{root} cannot be read: {reason_of(error)}.") from error
     finally:
         os.close(fd)
-    told: tuple[Change, ...] | None = () if found == base else None
+    told: Sequence[Change] | None = () if found == base else None
     put_back: frozenset[str] = frozenset()
     if base is not None and found != base:
         untold = Untold(root, pages, both, group, scan.names, how.without)

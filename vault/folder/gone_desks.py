@@ -33,9 +33,9 @@ def refuse_gone(vault: Vault, desk: str, found: Iterable[Change], named: Collect
     Raises:
         FolderGone: there are such files.
     """
-    fresh = [path for path in _new_files(found) if not is_at_or_below(path, named)]
-    gone = _gone_beside(vault, desk) if fresh else {}
-    for error in gone.values():
+    gone = _gone_beside(vault, desk)
+    fresh = [path for path in _new_files(found) if not is_at_or_below(path, named)] if gone else []
+    for error in gone.values() if fresh else ():
         from vault.plural import few  # noqa: PLC0415 - hardly any folder is gone
 
         raise FolderGone(

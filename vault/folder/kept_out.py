@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from vault.desk_folders import scanned_folder, within
 from vault.desks.choosing import rules_of
-from vault.desks.diff import diff_trees
+from vault.desks.differences import differences
 from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.folder import open_root
 from vault.desks.ignore import IGNORE_FILE, Ignore
@@ -135,7 +135,7 @@ def keep_out(
             {"desk": desk, "revision": str(number), "from": KEEP_OUT},
             motivation=message,
         )
-        return Committed(commit, desk, number, tuple(diff_trees(vault.store, base.tree, root)), left, base.tree)
+        return Committed(commit, desk, number, differences(vault.store, base.tree, root), left, base.tree)
 
 
 def _rules(vault: Vault, desk: str) -> Ignore:

@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple
 
 from vault import profile
 from vault.desk_folders import MAIN, scanned_folder
-from vault.desks.diff import Change, diff_trees
+from vault.desks.diff import Change
+from vault.desks.differences import differences
 from vault.desks.ignore import IGNORE_FILE
 from vault.desks.memory import MemoryObjects
 from vault.desks.worktree import Problem, Snapshot
@@ -59,7 +60,7 @@ __all__ = [
 ]
 
 
-def _of_kind(items: tuple[Change, ...], kind: str) -> list[str]:
+def _of_kind(items: Sequence[Change], kind: str) -> list[str]:
     return [item.path for item in items if item.kind == kind]
 
 
@@ -68,7 +69,7 @@ class Changes(NamedTuple):
 
     desk: str
     tree: RecordHash
-    items: tuple[Change, ...]
+    items: Sequence[Change]
     problems: tuple[Problem, ...]
 
     def paths(self, kind: str) -> list[str]:
@@ -82,7 +83,7 @@ class Committed(NamedTuple):
     commit: RecordHash
     desk: str
     revision: int
-    items: tuple[Change, ...]
+    items: Sequence[Change]
     problems: tuple[Problem, ...]
     base: RecordHash | None = None
 
@@ -140,7 +141,7 @@ def changes(
     root = tree_if_finished(vault, desk, snap.root, overlay, watch) if is_dry else snap.root
     items = snap.changes if root == snap.root else None
     if items is None:
-        items = tuple(diff_trees(overlay, base.tree if base else None, root))
+        items = differences(overlay, base.tree if base else None, root)
     told = notices_of_gone(vault, desk, items)
     return Changes(desk, root, items, tuple(sorted((*left, *told, *snap.problems))))
 
@@ -252,7 +253,7 @@ def seal_commit(
 
 def _named(
     w: Writer, vault: Vault, base: RecordHash | None, snap: Snapshot, paths: Sequence[str]
-) -> tuple[RecordHash, tuple[Change, ...]]:
+) -> tuple[RecordHash, Sequence[Change]]:
     """Return the tree that a commit of these paths, or of all, has, and how it differs from the base."""
     root = snap.root
     if paths:
@@ -264,7 +265,7 @@ def _named(
     if root == snap.root and snap.changes is not None:
         return root, snap.changes
     w.flush()
-    return root, tuple(diff_trees(vault.store, base, root))
+    return root, differences(vault.store, base, root)
 
 
 def beside(vault: Vault, desk: str, commits: Sequence[RecordHash]) -> list[RecordHash]:
