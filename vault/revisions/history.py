@@ -5,7 +5,7 @@ Nothing here reads a clock to decide anything: order is the commit graph, then L
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from vault import profile
 from vault.desk_folders import MAIN
 from vault.desks.diff import Change, diff_trees
+from vault.desks.differences import differences
 from vault.errors import DataError, LaceError
 from vault.names import Version
 from vault.notes.own import NODE
@@ -209,7 +210,7 @@ def sealed_record(stored: bytes) -> Seal:
     return record
 
 
-def changed_paths(store: Store, commit: RecordHash, *, limit: int | None = None) -> list[Change]:
+def changed_paths(store: Store, commit: RecordHash, *, limit: int | None = None) -> Sequence[Change]:
     """Return the paths a commit changes against what it was built on; for a merge, against its nearest side.
 
     At most `limit` paths are looked at. A tree that did not come whole gives none: this is for people to read.
@@ -217,10 +218,16 @@ def changed_paths(store: Store, commit: RecordHash, *, limit: int | None = None)
     tree = commit_info(store, commit).tree
     sides: list[RecordHash | None] = [commit_info(store, base).tree for base in nearest_below(store, commit)]
     try:
-        found = [list(islice(diff_trees(store, side, tree), limit)) for side in sides or [None]]
+        found = [_differing(store, side, tree, limit) for side in sides or [None]]
     except LaceError:
-        return []
+        return ()
     return min(found, key=len)
+
+
+def _differing(store: Store, before: RecordHash | None, after: RecordHash, limit: int | None) -> Sequence[Change]:
+    if limit is None:
+        return differences(store, before, after)
+    return tuple(islice(diff_trees(store, before, after), limit))
 
 
 def relation(store: Store, ours: RecordHash | None, theirs: RecordHash) -> Relation:
