@@ -6,7 +6,7 @@
 | `intake`, `contents`, `facts` | records on their way in, small contents among them, and the facts of each |
 | `views`, `belonging`, `showing` | what follows from records: who belongs, what shows |
 | `sharing`, `previous_pages`, `holes` | what is shared, what a page listed before, what is missing |
-| `batch_reads`, `cache`, `fresh`, `sums` | reading many at once, and what need not be asked or proven again |
+| `batch_reads`, `cache`, `fresh`, `at_hand`, `sums` | reading many at once, and what need not be asked again |
 | `packs`, `packread`, `packio`, `packleft`, `repack` | large content: written, read, given back, thinned out |
 | `packcheck`, `packfind`, `packmend` | what `fsck` asks of large content, and puts right |
 | `compare`, `guard`, `values`, `numbers` | how `fsck` tells that a table rotted, or a value of it |

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 from vault.desks.sums import SUM_AT_ONCE_BYTES, new_sum
 from vault.records import Plex, RecordHash
+from vault.store.at_hand import DigestTable
 
 if TYPE_CHECKING:
     from vault.desks.content import Contents
 
 __all__ = ["Fresh"]
 
-_SUMS = 131_072  # at hand, some 28 MB; of a larger folder the earlier ones are written down
-_SIZE_BYTES = 8
+_SUMS = 131_072  # at hand, some 16 MB; of a larger folder the earlier ones are written down
+_SIZE_BYTES, _SUM_BYTES = 8, 64
+_WRITTEN = 8_192  # of them at a time
 _FEW = 64  # contents; to read so few again at a release is cheaper than to load the hash library for each commit
 _PAGES_BYTES = 4 << 20
 
@@ -35,7 +37,7 @@ class Fresh:
 
     def __init__(self, keep: Callable[[Mapping[RecordHash, str]], None]) -> None:
         self._keep = keep
-        self._sums: dict[bytes, bytes] = {}  # by digest: size and SHA-512 of small contents
+        self._sums = DigestTable(_SIZE_BYTES + _SUM_BYTES)  # size and SHA-512 of small contents
         self.pages: dict[RecordHash, bytes] = {}
         self._pages_bytes = 0
         self._contents = 0  # that were at hand to be summed
@@ -55,7 +57,7 @@ class Fresh:
             return
         if 0 < size <= SUM_AT_ONCE_BYTES and not record.extras:  # a manifest has some
             self._make_room(1)
-            self._sums[record.hash.digest] = _packed(size, record.blob.data)
+            self._sums.put(record.hash.digest, _packed(size, record.blob.data))
 
     def note_sums(self, contents: Contents) -> None:
         """Sum small contents, as `note_sum` does one."""
@@ -65,7 +67,7 @@ class Fresh:
         rows = zip(contents.records, contents.stored, contents.sizes, strict=True)
         for record, stored, size in islice(rows, few, None):
             if size:
-                self._sums[record.digest] = _packed(size, stored[-size:])
+                self._sums.put(record.digest, _packed(size, stored[-size:]))
 
     def sum_of(self, record: RecordHash, size: int) -> str | None:
         """Return the SHA-512, 128 hex digits, of a small content of this size that is at hand; else None."""
@@ -82,7 +84,8 @@ class Fresh:
     def _make_room(self, count: int) -> None:
         if self._sums and len(self._sums) + count > _SUMS:
             named = ((_new(RecordHash, ("P", digest)), packed) for digest, packed in self._sums.items())
-            self._keep({record: packed[_SIZE_BYTES:].hex() for record, packed in named})
+            while some := {record: packed[_SIZE_BYTES:].hex() for record, packed in islice(named, _WRITTEN)}:
+                self._keep(some)
             self._sums.clear()
 
     def _forget_pages(self) -> None:

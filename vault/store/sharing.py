@@ -26,7 +26,7 @@ from vault.store.previous_pages import PreviousPages
 if TYPE_CHECKING:
     from vault.profile import ProfileValue
 
-__all__ = ["Found", "Sharing", "Walked"]
+__all__ = ["Found", "Held", "Sharing", "Walked"]
 
 _COMMIT = "lace/commit"
 _LINES = frozenset({_COMMIT, "lace/rev"})
@@ -62,6 +62,15 @@ _UNSIGNED = "P"
 Found: TypeAlias = "tuple[int, str, bytes | ProfileValue | list[tuple[str, str]]]"
 
 
+class Held(Protocol):
+    """Records that were stored a moment ago."""
+
+    def get(self, record: RecordHash, /) -> Found | None:
+        """Return what is known of a record, or None."""
+
+    def __contains__(self, record: RecordHash, /) -> bool: ...
+
+
 class Walked:
     """What one walk learned that others need not look at again, while nothing is stored or let go between them.
 
@@ -89,13 +98,13 @@ class Sharing:
     def __init__(
         self,
         db: sqlite3.Connection,
-        at_hand: Mapping[RecordHash, Found] | None = None,
+        at_hand: Held | None = None,
         holes: HoleTable | None = None,
     ) -> None:
         self._db = db
         self._holes = HoleTable(db) if holes is None else holes
         self._missing: set[Want] = set()  # met on the way and not noted yet
-        self._at_hand = {} if at_hand is None else at_hand
+        self._at_hand: Held = {} if at_hand is None else at_hand
         self._done: dict[int, bool] = {}  # what was at hand and is shared by now, and whether with its content
         self._before: dict[RecordHash, Found] = {}  # the line that is being followed, read ahead
         self._narrow = 0  # consecutive levels of one or two records, as in a long chain
@@ -344,7 +353,8 @@ class Sharing:
             PackDamaged: a page cannot be read, so nobody can tell what it reaches.
         """
         at_hand = self._at_hand
-        found: dict[RecordHash, Found] = {record: at_hand[record] for record in records if record in at_hand}
+        held = ((record, at_hand.get(record)) for record in records)
+        found: dict[RecordHash, Found] = {record: known for record, known in held if known is not None}
         digests = list({record.digest for record in records if record not in found})
         for kind, digest, p, app, stored in select_in(self._db, _PRESENT, digests):
             name = RecordHash(kind, bytes(digest))

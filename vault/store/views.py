@@ -11,15 +11,15 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from itertools import islice, repeat
 from typing import TYPE_CHECKING, cast
 
 from vault.profile import CONTENT_APPS, DATA_APP, read
 from vault.records import Plex, RecordHash, Seal
+from vault.store.at_hand import AtHand
 from vault.store.belonging import Belonging, steps
 from vault.store.database import insert_many
 from vault.store.holes import HoleTable
-from vault.store.sharing import Found, Sharing
+from vault.store.sharing import Sharing
 from vault.store.showing import Showing
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ __all__ = ["Views"]
 Row = tuple[object, ...]
 
 _TOGETHER = 2_000  # records whose rows are written together
-_AT_HAND = 4_096  # records of one transaction that sharing need not read again
-_CONTENT_AT_HAND = 131_072  # and of content, of which only the place is kept: some 26 MB
+_AT_HAND = 4_096  # records of one transaction that sharing need not read again, besides content
 
 _LOG = "lace/log"
 _OF_BELONGING = frozenset({"lace/founding", "lace/member", "lace/node", "lace/revocation"})
@@ -66,7 +65,7 @@ class Views:
     def __init__(self, db: sqlite3.Connection, holes: HoleTable, content_sum: Callable[[RecordHash], str]) -> None:
         self._db = db
         self._holes = holes
-        self._at_hand: dict[RecordHash, Found] = {}
+        self._at_hand = AtHand()
         self._sharing = Sharing(db, self._at_hand, holes)
         self._circle = Belonging(db)
         self._showing = Showing(db, self._sharing, self._circle, content_sum)
@@ -102,8 +101,8 @@ class Views:
         """Take what the record at position `p` says by itself, and note what must settle; `write` writes it."""
         if isinstance(record, Plex) and record.app in CONTENT_APPS:
             self._content.append(record.hash)
-            if record.app == DATA_APP and record.blob.data and len(self._at_hand) < _CONTENT_AT_HAND:
-                self._at_hand[record.hash] = (p, DATA_APP, b"")
+            if record.app == DATA_APP and record.blob.data:
+                self._at_hand.put_contents((record.hash,), (p,))
             if len(self._content) >= _TOGETHER:
                 self.write()
             return
@@ -114,7 +113,7 @@ class Views:
             return
         app = value.APP
         if len(self._added) <= _AT_HAND:
-            self._at_hand[name] = (p, app, value)
+            self._at_hand.put(name, (p, app, value))
         writer = _WRITERS.get(app)
         if writer is not None:
             insert, row, more = writer
@@ -135,9 +134,7 @@ class Views:
     def apply_contents(self, positions: Sequence[int], contents: Contents) -> None:
         """Take what data records at these positions say by themselves, as `apply` does for one."""
         self._content += contents.records
-        room = max(0, _CONTENT_AT_HAND - len(self._at_hand))
-        places = zip(positions, repeat(DATA_APP), repeat(b""), strict=False)
-        self._at_hand.update(islice(zip(contents.records, places, strict=True), room))
+        self._at_hand.put_contents(contents.records, positions)
 
     def write(self) -> None:
         """Write what `apply` took; before anything asks for it, and before the transaction ends."""

@@ -1,0 +1,97 @@
+"""What was stored a moment ago and is asked for again soon, packed: of a large folder it is a value for each file."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from vault.profile import DATA_APP
+from vault.records.hashes import DIGEST_BYTES
+
+if TYPE_CHECKING:
+    from vault.records import RecordHash
+    from vault.store.sharing import Found
+
+__all__ = ["MAX_CONTENTS", "AtHand", "DigestTable"]
+
+MAX_CONTENTS: Final = 131_072  # of one transaction whose places are at hand: 6 MB
+_POSITION_BYTES: Final = 8
+
+
+class DigestTable:
+    """Values of one length by digest, in hardly more room than both take: in a `dict` they take five times as much.
+
+    Args:
+        width: bytes of a value.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._size = DIGEST_BYTES + width
+        self._buckets: defaultdict[int, bytearray] = defaultdict(bytearray)  # 4,096 of them, of a few kilobytes each
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def put(self, digest: bytes, value: bytes) -> None:
+        """Take a value; that of a digest which is here already stays as it is."""
+        self._buckets[digest[0] << 4 | digest[1] >> 4] += digest + value
+        self._count += 1
+
+    def get(self, digest: bytes) -> bytes | None:
+        """Return the value of a digest, or None."""
+        bucket = self._buckets.get(digest[0] << 4 | digest[1] >> 4)
+        if bucket is None:
+            return None
+        size, at = self._size, bucket.find(digest)
+        while at % size and at > 0:  # across two of them, or in a value
+            at = bucket.find(digest, at + 1)
+        return bytes(bucket[at + DIGEST_BYTES : at + size]) if at >= 0 else None
+
+    def items(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield digests and values, in the order of the digests: as a table lies that they are written to."""
+        size = self._size
+        for _, bucket in sorted(self._buckets.items()):
+            for row in sorted(bytes(bucket[at : at + size]) for at in range(0, len(bucket), size)):
+                yield row[:DIGEST_BYTES], row[DIGEST_BYTES:]
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._buckets.clear()
+        self._count = 0
+
+
+class AtHand:
+    """Records of one transaction that sharing need not read again: what they say, and of content only the place."""
+
+    def __init__(self) -> None:
+        self._said: dict[RecordHash, Found] = {}
+        self._contents = DigestTable(_POSITION_BYTES)
+
+    def put(self, record: RecordHash, found: Found) -> None:
+        """Take a record with what is known of it."""
+        self._said[record] = found
+
+    def put_contents(self, records: Iterable[RecordHash], positions: Iterable[int]) -> None:
+        """Take the places of data records that hold a content and nothing else, as long as there is room."""
+        room = max(0, MAX_CONTENTS - len(self._contents))
+        for record, position in islice(zip(records, positions, strict=True), room):
+            self._contents.put(record.digest, position.to_bytes(_POSITION_BYTES, "little"))
+
+    def get(self, record: RecordHash) -> Found | None:
+        """Return what is known of a record, if it is at hand."""
+        found = self._said.get(record)
+        if found is not None or record.kind != "P":
+            return found
+        position = self._contents.get(record.digest)
+        return None if position is None else (int.from_bytes(position, "little"), DATA_APP, b"")
+
+    def __contains__(self, record: RecordHash) -> bool:
+        return self.get(record) is not None
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._said.clear()
+        self._contents.clear()
