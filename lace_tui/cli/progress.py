@@ -131,7 +131,7 @@ class Progress:
         self._name = ""
         self._total = self._total_bytes = 0
         self._done = self._bytes = 0
-        self._began = monotonic()
+        self._began = self._bytes_began = monotonic()
         self._drawn_at = float("-inf")
         self._is_drawn = False
 
@@ -140,16 +140,19 @@ class Progress:
         self._name = name
         self._total, self._total_bytes = total, total_bytes
         self._done = self._bytes = 0
-        self._began = self._monotonic()
+        self._began = self._bytes_began = self._monotonic()
         self._drawn_at = float("-inf")
         self._draw()
 
     def report(self, done: int, total: int, what: str) -> None:
-        """Say how far a phase is; a new name begins a new phase. Fits `Watch.progress`."""
+        """Say how far a phase is; a new name begins a new phase, unless it goes on counting.
+
+        Fits `Watch.progress`.
+        """
         if self._stream is None:  # told of each of thousands of files
             return
         if what != self._name:
-            self.phase(what, total=total)
+            self._go_on_or_begin(done, total, 0, what)
         self._done, self._total = done, total
         self._draw()
 
@@ -158,9 +161,17 @@ class Progress:
         if self._stream is None:
             return
         if what != self._name:
-            self.phase(what, total=total, total_bytes=total_size)
+            self._go_on_or_begin(done, total, total_size, what)
         self._done, self._total, self._bytes, self._total_bytes = done, total, size, total_size
         self._draw()
+
+    def _go_on_or_begin(self, done: int, total: int, total_bytes: int, what: str) -> None:
+        """Begin a phase, or go on with one that names each of its many files as it comes to it."""
+        if not total or total != self._total or done < self._done:
+            self.phase(what, total=total, total_bytes=total_bytes)
+        else:
+            self._name = what
+            self._bytes_began = self._monotonic()
 
     def __call__(self, done: int, total: int, what: str) -> None:
         """Do the same as `report`, so that the progress itself can be handed down."""
@@ -189,7 +200,8 @@ class Progress:
         if now - self._drawn_at < _INTERVAL:
             return
         self._drawn_at = now
-        self._write(_WIPE + self.line(now - self._began, self._columns()))
+        began = self._bytes_began if self._total_bytes else self._began
+        self._write(_WIPE + self.line(now - began, self._columns()))
         self._is_drawn = True
 
     def _write(self, text: str) -> None:

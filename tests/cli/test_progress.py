@@ -42,6 +42,27 @@ def test_at_most_ten_updates_a_second() -> None:
     assert 10 <= len(drawn(stream)) <= 12
 
 
+def test_thousands_of_files_that_are_named_one_by_one_are_one_phase() -> None:
+    """APP-3: an update names each file that it writes; that drew a line for each, and never came to the time left."""
+    progress, stream, clock = make()
+    for done in range(1, 1001):
+        clock.now += 0.002
+        progress.moved(done, 1000, 0, 0, f"notes/{done:04}.md")
+    assert 20 <= len(drawn(stream)) <= 23
+    clock.now += 0.1
+    progress.report(1000, 2000, "another phase")
+    assert drawn(stream)[-1] == "another phase  0/2000"
+    clock.now += 2
+    progress.moved(1001, 2000, 0, 0, "a")
+    progress.moved(1002, 2000, 0, 8 << 20, "b")
+    clock.now += 2
+    progress.moved(1002, 2000, 4 << 20, 8 << 20, "b")
+    assert drawn(stream)[-1] == "b  1002/2000  4.0 MiB/8.0 MiB  2 s left  2.0 MiB/s"
+    clock.now += 2
+    progress.moved(1500, 2000, 0, 0, "c")
+    assert drawn(stream)[-1] == "c  1500/2000  2 s left"
+
+
 def test_says_rate_and_time_left_once_they_mean_something() -> None:
     progress, stream, clock = make()
     progress.phase("sending", total=12, total_bytes=12 << 20)
