@@ -9,7 +9,7 @@
 | `worktree`, `choosing`, `modes`, `untold`, `taker` | from the folder to a tree |
 | `ignore`, `former_ignore`, `absent_paths` | what stays out, by rules now and before; what this disk cannot carry |
 | `glance`, `scancache`, `arrived`, `basetree` | what a scan need not read again |
-| `plan`, `checkout`, `writing`, `filling`, `temporary` | from a tree to the folder: what differs, each file whole |
+| `plan`, `steps`, `checkout`, `writing`, `filling`, `temporary` | from a tree to the folder, each file whole |
 | `folder`, `cursor` | the folder on disk, in which no link leads outside: its files, and walking through it |
 | `causes` | why a path of the folder is left alone or told of, where an act hangs on it |
 | `diff`, `differences`, `page_diff`, `changeset`, `edit`, `patches`, `renames` | what differs, and new trees |

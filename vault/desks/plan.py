@@ -22,15 +22,16 @@ from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.cursor import Blocked, DirectoryCursor
 from vault.desks.diff import Change, diff_trees
-from vault.desks.folder import FileChanging, Signature, read_link, same_content, signature
+from vault.desks.folder import FileChanging, read_link, same_content, signature
 from vault.desks.paths import join, reserved_name, twin_key
 from vault.desks.ports import Source, answers_for_many
+from vault.desks.steps import PathStep, StepList
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import DataError
 from vault.files import NotWritable, reason_of
 from vault.records import RecordHash
 
-__all__ = ["SMALL_BYTES", "CheckoutPlan", "PathStep", "Skip", "plan_checkout"]
+__all__ = ["SMALL_BYTES", "CheckoutPlan", "Skip", "plan_checkout"]
 
 SMALL_BYTES = 8_192  # contents above it are read one by one
 _BATCH = 400  # changes whose contents are asked for at once
@@ -54,14 +55,6 @@ class Skip(NamedTuple):
     cause: Cause = Cause.OTHER
 
 
-class PathStep(NamedTuple):
-    """One path to change; `disk` and `seen` are None where nothing stands yet."""
-
-    change: Change
-    disk: str | None
-    seen: Signature | None
-
-
 class CheckoutPlan(NamedTuple):
     """What a checkout is going to do.
 
@@ -80,7 +73,7 @@ class CheckoutPlan(NamedTuple):
     before: RecordHash | None
     after: RecordHash
     deletes: tuple[PathStep, ...]
-    writes: tuple[PathStep, ...]
+    writes: Sequence[PathStep]
     skipped: tuple[Skip, ...]
     here: tuple[str, ...] = ()
     contents: Mapping[RecordHash, bytes] = MappingProxyType({})
@@ -131,7 +124,8 @@ def plan_checkout(
     except OSError as error:
         where = root / planner.at if planner is not None else root
         raise NotWritable(f"{where} cannot be changed: {reason_of(error)}.") from error
-    deletes, writes, here = tuple(planner.deletes), tuple(planner.writes), tuple(planner.here)
+    writes = planner.writes.planned(source, before, after)
+    deletes, here = tuple(planner.deletes), tuple(planner.here)
     return CheckoutPlan(before, after, deletes, writes, tuple(sorted(planner.skipped)), here, planner.contents)
 
 
@@ -163,7 +157,7 @@ class _Planner:
         # The names of the listing last seen at each depth, by what twins have in common.
         self._twins: dict[int, tuple[dict[str, str], dict[str, list[str]]]] = {}
         self.deletes: list[PathStep] = []
-        self.writes: list[PathStep] = []
+        self.writes = StepList()
         self.skipped: list[Skip] = []
         self.here: list[str] = []
         self.contents: dict[RecordHash, bytes] = {}
@@ -175,6 +169,7 @@ class _Planner:
         for change in changes:
             if cancel is not None:
                 cancel()
+            self.writes.next_change()
             if any(change.path == path or change.path.startswith(path + "/") for path in self._without):
                 self._skip(change, Cause.OTHER_DESK.words, Cause.OTHER_DESK, blocking=False)
             else:
@@ -235,9 +230,9 @@ class _Planner:
             self.deletes.append(PathStep(change, None, None))  # a crash may have left its folder empty
         elif fd is None:
             if self._way == self._alone or not self._parent_twin(change):
-                self.writes.append(PathStep(change, None, None))
+                self.writes.take(PathStep(change, None, None))
         elif not self._has_twin(change, self._where, name):
-            self.writes.append(PathStep(change, None, None))
+            self.writes.take(PathStep(change, None, None))
 
     def _may_write(self, change: Change, entry: Entry, name: str) -> bool:
         """Refuse what must not be on any disk, and make sure that the content is here (APP-12)."""
@@ -274,13 +269,13 @@ class _Planner:
         if new is not None and self._matches(fd, step, new, status):
             mode = "x" if status.st_mode & stat.S_IXUSR else "-"
             if new.kind == "f" and mode != new.mode:
-                self.writes.append(step)
+                self.writes.take(step)
             else:
                 self.here.append(change.path)
             return
         if old is not None and not old.is_dir and self._matches(fd, step, old, status):
             self._cleared.add(change.path)
-            (self.deletes if new is None else self.writes).append(step)
+            (self.deletes.append if new is None else self.writes.take)(step)
             return
         if old is not None and not self._unread:
             self._skip(change, Cause.CHANGED.words, Cause.CHANGED)
@@ -342,7 +337,7 @@ class _Planner:
             self.at = step.change.path
             kept = next(self._kept(step.change.path), None)
             if kept is None:
-                self.writes.append(step)
+                self.writes.take_last(step)
             else:
                 self._skip(step.change, f"cannot be written: it is a folder here that holds {kept}")
 

@@ -6,6 +6,7 @@ was saved while it was written.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from vault.desk_folders import scanned_folder, within
@@ -90,7 +91,8 @@ def in_the_way(
 ) -> tuple[Skip, ...]:
     """Say what would be left alone by `plan_folder` once a cut-off checkout is finished; changes nothing."""
     late = plan_unfinished(vault, desk, watch)
-    moving = {step.change.path for step in (*late.writes, *late.deletes)} if late is not None else set()
+    steps = chain(late.writes, late.deletes) if late is not None else ()
+    moving = {step.change.path for step in steps}
     moving |= {skip.path for skip in late.skipped} if late is not None else set()  # what came is merged into them first
     skipped = plan_folder(vault, desk, before, after, source, watch).skipped
     return tuple(skip for skip in skipped if skip.path not in moving)

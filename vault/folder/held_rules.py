@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from vault.desks.causes import Cause
@@ -79,7 +80,7 @@ def hold_on(vault: Vault, desk: str, plan: CheckoutPlan, source: Source, folder:
     Raises:
         FormerRulesFull: too many that keep something out are kept already.
     """
-    step = next((step for step in (*plan.writes, *plan.deletes) if step.change.path == IGNORE_FILE), None)
+    step = next((step for step in chain(plan.writes, plan.deletes) if step.change.path == IGNORE_FILE), None)
     if step is None:
         return
     from vault.folder.former_rules import still_needed  # noqa: PLC0415 - hardly any checkout changes the rules
