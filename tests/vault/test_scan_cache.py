@@ -11,15 +11,20 @@ from pathlib import Path
 import pytest
 
 from tests.vault import vaults
+from vault.desks import memory
+from vault.desks.diff import diff_trees
 from vault.desks.filling import Filling
 from vault.desks.glance import LOOKS, is_as_scanned, told_by
 from vault.desks.memory import MemoryObjects
+from vault.folder import dir_cache, work
 from vault.folder.checked_out import checkout_of
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.looking import look
 from vault.folder.unfinished import checkout_tree
 from vault.folder.work import changes, commit
 from vault.notes.own import GENERATION
+from vault.records import RecordHash
+from vault.store import Store
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -32,6 +37,10 @@ def _is_as_scanned(vault: Vault) -> bool:
         return told is not None and is_as_scanned(fd, told[0], cache.load)
     finally:
         os.close(fd)
+
+
+def _files(store: Store, tree: RecordHash) -> list[tuple[str, int]]:
+    return [(path, after.size if after is not None else -1) for path, _, _, after in diff_trees(store, None, tree)]
 
 
 def _kept(vault: Vault) -> set[str]:
@@ -55,6 +64,51 @@ def test_directories_that_are_gone_leave_no_rows(tmp_path: Path) -> None:
     commit(alice, "again")
     assert _kept(alice) == stays | {"old", "old/a"}
     assert not changes(alice).items
+
+
+def test_what_a_scan_of_much_kept_on_the_way_is_what_it_keeps_at_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Performance, peak memory: neither the pages nor the looks of a large folder wait for its end to be written."""
+    files = {f"{number}/{name}.txt": f"{number % 3}\n" for number in range(5) for name in "abc"}
+    kept: list[set[str]] = []
+    trees: list[object] = []
+    for most in (1 << 20, 0):
+        monkeypatch.setattr(dir_cache, "_FRESH_BYTES", most)
+        monkeypatch.setattr(memory, "_MOST_BYTES", most)
+        (tmp_path / str(most)).mkdir()
+        alice = vaults.found(tmp_path / str(most))
+        for path, text in files.items():
+            vaults.write(alice, path, text)
+        made = commit(alice, "all")
+        assert made
+        assert len(made.items) == len(files)
+        shutil.rmtree(alice.folder / "1")
+        vaults.write(alice, "2/a.txt", "other\n")
+        made = commit(alice, "less")
+        assert made
+        assert {kind: len(made.paths(kind)) for kind in ("changed", "deleted")} == {"changed": 1, "deleted": 3}
+        kept.append({str(key) for (key,) in alice.store.rows("SELECT dir FROM dircache")})
+        base = checkout_of(alice, "main")
+        trees.append(base and _files(alice.store, base.tree))
+        assert not changes(alice).items
+    assert kept[0] == kept[1]
+    assert trees[0] == trees[1]
+
+
+def test_a_scan_that_is_taken_back_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dir_cache, "_FRESH_BYTES", 0)
+    alice = vaults.found(tmp_path)
+    vaults.write(alice, "a/b.txt", "one\n")
+
+    def fail(*_given: object, **_named: object) -> None:
+        assert _kept(alice)  # it was written, and goes with the transaction
+        raise RuntimeError
+
+    monkeypatch.setattr(work, "record_commit", fail)
+    with pytest.raises(RuntimeError):
+        commit(alice, "all")
+    assert not _kept(alice)
 
 
 def test_many_folders_that_hold_nothing_of_the_desk_cost_one_pass(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Final
 
 from vault.desks.chunks import part_of, pieces_of, whole_of
 from vault.desks.content import DATA_APP
@@ -10,6 +11,8 @@ from vault.desks.ports import Part, Source
 from vault.records import Plex, RecordHash
 
 __all__ = ["MemoryCache", "MemoryObjects"]
+
+_MOST_BYTES: Final = 8 << 20  # of what may be forgotten: the pages of a folder of 100,000 files
 
 
 class MemoryObjects:
@@ -19,12 +22,22 @@ class MemoryObjects:
         fallback: asked for what is not in memory.
         trees_only: forget data records as they are added, so that a whole folder can be compared in little
             memory.
+        settle: called once what is in memory is much: then the other source has it too, and it is forgotten here. None
+            where it has not.
     """
 
-    def __init__(self, fallback: Source | None = None, *, trees_only: bool = False) -> None:
+    def __init__(
+        self,
+        fallback: Source | None = None,
+        *,
+        trees_only: bool = False,
+        settle: Callable[[], object] | None = None,
+    ) -> None:
         self._fallback = fallback
         self._trees_only = trees_only
         self._plexes: dict[RecordHash, Plex] = {}
+        self._settle = settle
+        self._bytes = 0  # of what may be forgotten
 
     def content(self, record: RecordHash, /) -> bytes | None:
         """Return a whole content or page of at most 32 MiB; None when it is neither here nor below."""
@@ -52,6 +65,12 @@ class MemoryObjects:
         """Take one record."""
         if not (self._trees_only and plex.app == DATA_APP):
             self._plexes[plex.hash] = plex
+            if self._settle is not None:
+                self._bytes += len(plex.blob.data)
+                if self._bytes > _MOST_BYTES:
+                    self._settle()
+                    self._plexes.clear()
+                    self._bytes = 0
 
     def __contains__(self, record: object) -> bool:
         return record in self._plexes

@@ -80,6 +80,7 @@ class Scanning(NamedTuple):
         processes: how many may look at a large folder at once; one while this process has threads.
         probe: as `Modes` takes it.
         room: called before a large file is read, with the bytes that it may add at most; raises to stop.
+        settle: lets the source have all that went into the sink; None where it never has.
     """
 
     cancel: Callable[[], None] = lambda: None
@@ -89,6 +90,7 @@ class Scanning(NamedTuple):
     processes: int = 1
     probe: Path | None = None
     room: Callable[[int], object] = lambda _size: None
+    settle: Callable[[], object] | None = None
 
 
 def snapshot(
@@ -127,7 +129,7 @@ def snapshot(
     except OSError as error:
         raise Unreadable(f"{root} cannot be read: {reason_of(error)}.") from error
     try:
-        pages = MemoryObjects(source, trees_only=True)
+        pages = MemoryObjects(source, trees_only=True, settle=how.settle)
         both = tee(sink, pages)
         taker = Taker(group, pages, sink, sink if bulk is None else bulk, how.cancel)
         taker.sums, taker.room = sink if keeps_sums(sink) else None, how.room

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from vault.desks.glance import LOOKS, LOOKS_OF, MAX_LOOKS
 from vault.errors import EnvironmentFault
@@ -16,11 +16,22 @@ if TYPE_CHECKING:
 __all__ = ["StoredDirCache"]
 
 
-class StoredDirCache:
-    """The `dircache` table as the directory cache of one desk."""
+_FRESH_BYTES: Final = 8 << 20  # that wait to be written, where they may be sooner
 
-    def __init__(self, vault: Vault, desk: str) -> None:
-        self._store, self._desk = vault.store, desk
+
+class StoredDirCache:
+    """The `dircache` table as the directory cache of one desk.
+
+    Args:
+        vault: whose it is.
+        desk: the desk.
+        spills: whether what is much is written before `keep` is called. For who holds the vault's lock and has all the
+            trees in the store, or in the transaction that this is done in.
+    """
+
+    def __init__(self, vault: Vault, desk: str, *, spills: bool = False) -> None:
+        self._store, self._desk, self._spills = vault.store, desk, spills
+        self._bytes = 0  # of what is fresh
         self._fresh: dict[str, bytes] = {}
         self._gone: list[str] = []
         self._looks: dict[str, bytes] | None = None
@@ -41,6 +52,10 @@ class StoredDirCache:
     def save(self, directory: str, blob: bytes) -> None:
         """Take what is to be kept for a directory; see `keep`."""
         self._fresh[directory] = blob
+        self._bytes += len(blob)
+        if self._spills and self._bytes > _FRESH_BYTES:
+            with self._store.transaction():
+                self.keep()
 
     def drop(self, directory: str) -> None:
         """Take note that a directory is gone, with those that were below it; see `keep`."""
@@ -72,8 +87,9 @@ class StoredDirCache:
             )
         self._store.db.executemany(
             "INSERT INTO dircache VALUES (?, ?, ?) ON CONFLICT(desk, dir) DO UPDATE SET blob = excluded.blob",
-            [(self._desk, directory, blob) for directory, blob in self._fresh.items()],
+            ((self._desk, directory, blob) for directory, blob in self._fresh.items()),
         )
+        self._fresh, self._gone, self._bytes = {}, [], 0
 
 
 def _not_touching(fresh: Mapping[str, bytes], paths: Set[str]) -> dict[str, bytes]:

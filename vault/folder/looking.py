@@ -87,7 +87,8 @@ def take(
         cache=cache,
         now_ns=vault.around.now_ns,
         how=scanning(vault, desk, watch, held)._replace(
-            room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file")
+            room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file"),
+            settle=w.flush,
         ),
     )
 

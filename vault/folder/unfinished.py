@@ -212,7 +212,7 @@ def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> 
     from vault.desks.checkout import apply_plan  # noqa: PLC0415 - most actions write no folder
     from vault.folder.looking import context_now  # noqa: PLC0415
 
-    cache = StoredDirCache(vault, desk)
+    cache = StoredDirCache(vault, desk, spills=True)
     result = apply_plan(
         folder_of(vault, desk),
         plan,

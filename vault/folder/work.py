@@ -227,7 +227,7 @@ def seal_commit(
 
         check_taken(vault, desk, paths)
     base = checkout_of(vault, desk)
-    cache = StoredDirCache(vault, desk)
+    cache = StoredDirCache(vault, desk, spills=True)
     held = held_by(vault, desk, paths)
     snap = take(w, vault, desk, base.tree if base else None, cache, watch, held)
     looked = looked_at(vault, desk)
