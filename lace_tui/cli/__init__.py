@@ -8,7 +8,7 @@
 | `inert`, `wording`, `empty`, `errors` | foreign text made harmless, and wrong words refused |
 | `missing` | what is said of content that is not here |
 | `folder`, `written`, `difftext`, `changesets` | the folder in words: differences, older states |
-| `drafts`, `picking` | what is said of a conflict and its decision |
+| `drafts`, `picking`, `noted_decision` | what is said of a conflict and its decision, and of one made again |
 | `message`, `secret`, `following`, `who` | the message of a commit, a passphrase asked for, `--follow`, who is who |
 | `left_out` | the exports that a report leaves out |
 | `permits` | a rule about who may write and read, in words |

@@ -5,17 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
-
-from blake3 import blake3
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import SHOWN
 from lace_tui.cli.inert import inert
+from lace_tui.cli.noted_decision import decided_before, noting, recorded
 from lace_tui.cli.output import Answer, Paint
-from lace_tui.cli.picking import Pick, choices_of, edited_in, require_fitting
+from lace_tui.cli.picking import Pick, choices_of, require_fitting
 from lace_tui.cli.unanswered import answered_once
 from lace_tui.cli.written import (
     after_kept,
@@ -28,11 +26,10 @@ from lace_tui.cli.written import (
     text_lines,
 )
 from lazy.conflicts import conflict_of, conflicts
-from lazy.contested import Conflict, Side, Status
+from lazy.contested import Conflict, Side
 from lazy.files import write_lazy_files
-from lazy.folder.unanswered import AGAIN, moved_again, note_answer, unanswered
+from lazy.folder.unanswered import AGAIN
 from lazy.resolving.chosen import unasked
-from lazy.resolving.draft_files import forget_drafts
 from lazy.resolving.opening import own_in
 from lazy.resolving.picks import Choices
 from lazy.resolving.planning import Planned, plan_accept, plan_merged, plan_prefer
@@ -45,15 +42,12 @@ from lazy.resolving.resolve import (
     resolve_prefer,
 )
 from lazy.resolving.unedited import Unedited, beside_preferred, unedited
-from vault.folder.unfinished import finish_checkouts
-from vault.folder.work import changes
 from vault.names import Version
 from vault.plural import few
 from vault.records import RecordHash
 from vault.revisions.history import releases
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.writer import Writer
 
 __all__ = ["configure", "run"]
 
@@ -114,7 +108,7 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
         return _resolve_all(context, vault, args)
     if args.conflict is None:
         raise BadArguments("lace resolve: which conflict?", hint="Name its id or version: lace conflicts lists them.")
-    again = None if args.dry_run else _decided_before(context, vault, args)
+    again = None if args.dry_run else decided_before(context, vault, args)
     if again is not None:
         write_lazy_files(vault)
         return _resolved(vault, *again, is_again=True)
@@ -127,9 +121,9 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
         return Answer({"resolution": None, "unedited": _unedited_data(as_is)}, f"Nothing was decided. {_way(args)}")
     own = _own(context, vault, args, choices, as_is)
     read: dict[str, str] = {}
-    choices = replace(choices, edited=_recorded(choices.edited, read))
+    choices = replace(choices, edited=recorded(choices.edited, read))
     with context.watching() as watch:
-        done = _decide(vault, args, choices, watch, _noting(context, vault, args, as_is, read))
+        done = _decide(vault, args, choices, watch, noting(context, vault, args, as_is, read))
     write_lazy_files(vault)
     return _resolved(vault, done, as_is, own)
 
@@ -344,95 +338,3 @@ def _decide(vault: Vault, args: argparse.Namespace, choices: Choices, watch: Wat
         version = Version.parse(args.merged)
         return resolve_merged(vault, args.conflict, version, choices, args.message, watch=watch, noted=noted)
     return accept_resolution(vault, args.conflict, args.accept, choices.takes, watch=watch, noted=noted)
-
-
-# A decision of which nobody was told, and the same command run again (APP-13, LAZ-39)
-
-
-def _recorded(edited: _Edited, read: dict[str, str]) -> _Edited:
-    """Return what reads merged files, and takes down what was in them."""
-
-    def reading(path: str) -> bytes | None:
-        content = edited(path)
-        read[path] = _digest(content)
-        return content
-
-    return reading
-
-
-def _digest(content: bytes | None) -> str:
-    return blake3(content).hexdigest() if content is not None else ""
-
-
-def _noting(
-    context: Context, vault: Vault, args: argparse.Namespace, as_is: Sequence[Unedited], read: dict[str, str]
-) -> Noted:
-    """Return what notes a decision inside its write, for the same command run again.
-
-    Args:
-        context: where it was typed.
-        vault: whose decision it is.
-        args: its words.
-        as_is: what nobody edited.
-        read: digests of the merged files, by path, once they were read.
-    """
-    return partial(_note, vault, _asked(context, args), as_is, read)
-
-
-def _note(
-    vault: Vault, asked: list[Any], as_is: Sequence[Unedited], read: dict[str, str], w: Writer, done: Resolved
-) -> None:
-    made = {
-        "conflict": done.conflict,
-        "status": done.status.value,
-        "resolution": str(done.resolution or ""),
-        "release": str(done.release or ""),
-        "commit": str(done.commit),
-        "conflicts": done.conflicts,
-        "unedited": list(as_is),
-        "read": read,
-    }
-    desk = conflict_of(vault, done.conflict).desk
-    note_answer(w, vault, _VERB, asked, made, desk if done.written or done.deleted else "")
-
-
-def _asked(context: Context, args: argparse.Namespace) -> list[Any]:
-    picks = [[pick.path, pick.side, sorted(map(list, pick.regions.items()))] for pick in args.picks]
-    words = [args.conflict, args.prefer, args.merged, args.accept, args.message, args.files]
-    return [*words, picks, str(context.cwd.absolute()) if picks or args.files else ""]
-
-
-def _decided_before(
-    context: Context, vault: Vault, args: argparse.Namespace
-) -> tuple[Resolved, tuple[Unedited, ...]] | None:
-    """Return what the same words decided, where nobody was told of it and all that it was made of is as it was."""
-    known = unanswered(vault, _VERB, _asked(context, args))
-    if known is None:
-        return None
-    with context.watching() as watch:
-        finish_checkouts(vault, watch, conflict_of(vault, known["conflict"]).desk)
-        conflict = conflict_of(vault, known["conflict"])
-        if conflict.is_open:  # another side or decision came since, and this one decides between those
-            return None
-        if args.merged is not None and changes(vault, conflict.desk, watch).items:
-            return None
-    edited = edited_in(context, args)
-    if any(_digest(edited(path)) != digest for path, digest in known["read"].items()):
-        return None
-    done = Resolved(
-        known["conflict"],
-        Status(known["status"]),
-        _hash(known["resolution"]),
-        _hash(known["release"]),
-        RecordHash.parse(known["commit"]),
-        conflicts=tuple(known["conflicts"]),
-        texts=forget_drafts(vault, known["conflict"], RecordHash.parse(known["commit"])),
-        **moved_again(vault, known["moves"])._asdict(),
-    )
-    return done, tuple(
-        Unedited(path, side, own, tuple(out), *more) for path, side, own, out, *more in known["unedited"]
-    )
-
-
-def _hash(text: str) -> RecordHash | None:
-    return RecordHash.parse(text) if text else None
