@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import groupby
 from math import isqrt
@@ -128,14 +128,16 @@ class Listing:
         """Return a run of what is listed of the wanted records; its tables are those of all."""
         entries, size = self._run.entries, ENTRY.size
         found = sorted(index for index, _ in self._find(wanted))
-        chosen = b"".join([entries[index * size : (index + 1) * size] for index in found])
-        return replace(self._run, covers=(), entries=chosen)
+        chosen = bytearray()
+        for index in found:
+            chosen += entries[index * size : (index + 1) * size]
+        return replace(self._run, covers=(), entries=bytes(chosen))
 
     def _find(self, wanted: Collection[RecordHash]) -> Iterator[tuple[int, int]]:
         """Yield the number of the entry of each wanted record that is listed, with that of its frame."""
         entries, size = self._run.entries, ENTRY.size
         if len(wanted) * _SCAN_SHARE > len(self):
-            chosen = set(wanted)
+            chosen: Container[object] = wanted if isinstance(wanted, Set) else set(wanted)
             for index, (kind, _, _, frame, _, _, digest) in enumerate(ENTRY.iter_unpack(entries)):
                 if (KINDS[kind], digest) in chosen:
                     yield index, frame

@@ -20,6 +20,7 @@ from transports.mailbox import Mailbox, MailboxWriter
 from transports.reading import check_bundle, read_run
 from vault.errors import Cancelled, DataError
 from vault.records.hashes import RecordHash, Verifier
+from vault.store.at_hand import DigestTable
 
 __all__ = ["Addition", "Gone", "Publication", "publish", "recover_bundles", "unnamed_files"]
 
@@ -131,15 +132,15 @@ def _to_copy(
 ) -> Iterator[tuple[RecordHash, str, bytes | memoryview, Near | None]]:
     """Yield what a bundle takes of each addition that no bundle of the node is listed to hold."""
     listed = listing if listing is not None and len(listing) else None  # often there is nothing to look up
-    taken: set[RecordHash] = set()
+    taken = DigestTable(0)
     for record, app, load, near in additions:
         if cancel is not None and cancel():
             raise Cancelled("The publishing was stopped.")
         entry = listed.entry(record) if listed is not None else None
         bundle = entry.location.bundle if entry is not None and entry.location is not None else None
-        if record in taken or (bundle is not None and bundle.mailbox == node):
+        if taken.get(record.digest) is not None or (bundle is not None and bundle.mailbox == node):
             continue
-        taken.add(record)
+        taken.put(record.digest, b"")
         yield record, app, load(), near() if near else None
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import compress
 from sys import intern
 from typing import NamedTuple
 
+from lazy.visits.located import Located, LocatedAt
 from lazy.visits.mine import SMALL_RUN, MyListing
 from transports.bundles.bundle import Near
 from transports.index.runs import Run
@@ -20,6 +21,7 @@ from transports.reading import fetch, newest_runs, read_head
 from vault.errors import DataError, PeerError
 from vault.profile import CARD_APP, FOUNDING_APP, MEMBER_APP, REVOCATION_APP
 from vault.records import RecordHash
+from vault.records.hash_list import HashList
 from vault.store.batch_reads import ReadAhead
 from vault.vault import Vault
 from vault.watch import Watch
@@ -69,7 +71,7 @@ class Missing(NamedTuple):
 
     references: tuple[Run, ...]
     named: tuple[int, int]
-    copied: tuple[RecordHash, ...]
+    copied: HashList
     apps: tuple[str, ...]
     sizes: array[int]
 
@@ -104,10 +106,11 @@ def missing(
     """
     located, apps, sizes = _exposed(vault, between, known.of_additions())
     references = _locate(vault, medium, located, sources, known.proven, watch, begins=begins)
-    is_copied = [at < 0 for at in located.values()]
+    is_copied = located.are_at(_COPIED, _SOUGHT)
     left = array("Q", compress(sizes, is_copied))
     named = len(sizes) - len(left), sum(sizes) - sum(left)
-    return Missing(references, named, tuple(compress(located, is_copied)), tuple(compress(apps, is_copied)), left)
+    copied = located.records if all(is_copied) else HashList(compress(located.records, is_copied))
+    return Missing(references, named, copied, tuple(compress(apps, is_copied)), left)
 
 
 def additions(vault: Vault, lacking: Missing, watch: Watch, known: MyListing) -> Iterator[Addition]:
@@ -120,12 +123,14 @@ def additions(vault: Vault, lacking: Missing, watch: Watch, known: MyListing) ->
         known: what the mailbox lists already.
     """
     records = lacking.copied
-    beside = set(records)
+    beside: set[RecordHash] = set()
     done, moved = lacking.named
     count, total = done + len(records), moved + sum(lacking.sizes)
 
     def in_reach(base: RecordHash) -> bool:
         """Tell whether a record lies in my own mailbox here, where it stays as long as what rests on it."""
+        if not beside:
+            beside.update(records)  # of small files none is asked
         return base in beside or known.holds(base, max(total, SMALL_RUN))
 
     if done:
@@ -144,12 +149,10 @@ def additions(vault: Vault, lacking: Missing, watch: Watch, known: MyListing) ->
         )
 
 
-def _exposed(
-    vault: Vault, between: tuple[int, int], listed: Listing
-) -> tuple[dict[RecordHash, int], list[str], array[int]]:
+def _exposed(vault: Vault, between: tuple[int, int], listed: Listing) -> tuple[Located, list[str], array[int]]:
     """Return the records of a part of the exposure log that are not listed, with how to seek each, its App and size."""
     # One text for each kind and App, and no object for each row: a first visit brings a hundred thousand of them.
-    located: dict[RecordHash, int] = {}
+    located = Located()
     apps: list[str] = []
     sizes = array("Q")
     is_some_listed = len(listed) > 0
@@ -161,7 +164,7 @@ def _exposed(
     ):
         record = _new(RecordHash, (intern(kind), digest))
         if not (record in located or (is_some_listed and record in listed)):
-            located[record] = _COPIED if app in _BELONGING else _SOUGHT
+            located.add(record, _COPIED if app in _BELONGING else _SOUGHT)
             apps.append(intern(app))
             sizes.append(size)
     return located, apps, sizes
@@ -184,7 +187,7 @@ def _near(vault: Vault, record: RecordHash, in_reach: Callable[[RecordHash], boo
 def _locate(
     vault: Vault,
     medium: MailboxMedium,
-    located: dict[RecordHash, int],
+    located: Located,
     sources: list[Listing],
     proven: Proven,
     watch: Watch,
@@ -198,19 +201,15 @@ def _locate(
     runs = []
     for at, source in enumerate(sources):
         is_another = begins and at > 0  # the first is what an interrupted run left in my own
-        reads = source.reads(_sought(located))
+        reads = source.reads(LocatedAt(located, _SOUGHT))
         if is_another:
             reads = (read for read in reads if read[0].mailbox != vault.node)
         for record in _readable(vault, medium, source, reads, proven, watch):
-            located[record] = at
-        found = [record for record, lies in located.items() if lies == at]
+            located.move(record, at)
+        found = LocatedAt(located, at)
         if found:
             runs.append(source.only(found))
     return tuple(runs)
-
-
-def _sought(located: Mapping[RecordHash, int]) -> list[RecordHash]:
-    return [record for record, at in located.items() if at == _SOUGHT]
 
 
 def _readable(

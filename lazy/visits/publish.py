@@ -31,6 +31,7 @@ from transports.mailbox import Mailbox, MailboxMedium, MailboxWriter
 from transports.proven import Proven
 from transports.publishing import Addition, Gone, Publication, publish, recover_bundles
 from transports.reading import SeenHead
+from vault.desks.pages import kept
 from vault.errors import DataError
 from vault.notes.people import ADMISSION
 from vault.records import RecordHash
@@ -39,6 +40,7 @@ from vault.watch import Watch
 
 __all__ = ["publish_mine", "publish_once", "settle_published"]
 
+_MANY = 50_000  # records
 _END = (1 << 63) - 1  # after every number of the exposure log
 
 
@@ -232,6 +234,8 @@ class _Publisher(NamedTuple):
     ) -> tuple[Publication, Rest]:
         """Publish what a mailbox lacks, instead of runs that cannot be read; return also what it then rests on."""
         vault, medium, watch = self.vault, self.medium, self.watch
+        if between[1] - between[0] > _MANY:
+            kept.forget()  # no page is read from here on, and what is named of so many takes as much room
         sources = others(vault, medium, exposed_bytes(vault, *between))
         files, lost = known.files(), known.lost()
         begins = not known.runs or bool(lost)

@@ -43,6 +43,10 @@ class HashList(Sequence[RecordHash]):
         """Keep the first so many."""
         del self.packed[count * _SIZE :]
 
+    def kind_at(self, index: int) -> str:
+        """Return the kind of one of them; `index` is none from the end."""
+        return chr(self.packed[index * _SIZE])
+
     def __len__(self) -> int:
         return len(self.packed) // _SIZE
 
