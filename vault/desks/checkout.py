@@ -81,10 +81,12 @@ def apply_plan(
     context: Context | None = None,
     cancel: Callable[[], None] | None = None,
     progress: Progress | None = None,
+    lists: bool = True,
 ) -> CheckoutResult:
     """Do what a plan says; each path is looked at once more, and left alone if it changed since.
 
-    With the `context` of the scans that may believe it, the cache gets what new directories hold; see `Arrived`.
+    What was written is listed only if `lists` is true: for a first update that is a path for each file. With the
+    `context` of the scans that may believe it, the cache gets what new directories hold; see `Arrived`.
 
     Raises:
         MissingObject: a content has gone since the plan was made.
@@ -97,7 +99,7 @@ def apply_plan(
     try:
         is_small = len(plan.writes) + len(plan.deletes) <= FEW or not can_flush_everything()
         with DirectoryCursor(root) as cursor, Filling(source, telling, durable=durable, one_by_one=is_small) as files:
-            writer = Writing(source, cursor, plan, files, arrived, durable=durable)
+            writer = Writing(source, cursor, plan, files, arrived, durable=durable, lists=lists)
             _carry_out(plan, writer, telling, cancel)
     except OSError as error:
         _refuse(root, telling.where, error)

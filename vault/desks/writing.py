@@ -56,6 +56,7 @@ class Writing:
         files: fills files and flushes them.
         arrived: learns what new directories hold.
         durable: whether names given and taken survive a power cut once `settle` returns.
+        lists: whether `written` is of use to somebody; else it stays empty.
 
     Attributes:
         written, deleted: paths that were.
@@ -71,6 +72,7 @@ class Writing:
         arrived: Arrived,
         *,
         durable: bool,
+        lists: bool = True,
     ) -> None:
         self._source = source
         self._arrived = arrived
@@ -81,7 +83,7 @@ class Writing:
         self._left = 0  # of the writes whose contents were asked for
         self._planned = plan.contents
         self._contents: dict[RecordHash, bytes] = {}  # of those that come next, where the plan has none
-        self._durable = durable
+        self._durable, self._lists = durable, lists
         self._emptied: set[tuple[str, ...]] = set()
         self._leaving: set[tuple[str, ...]] = set()  # empty directories that the plan deletes
         self._ready: deque[tuple[PathStep, tuple[str, ...], str]] = deque()  # with the way there and the temporary name
@@ -183,7 +185,7 @@ class Writing:
                 self._waiting += 1
                 self._waiting_bytes += entry.size
             elif self._put(fd, name, step, self._made(fd, entry, step.seen)):
-                self.written.append(change.path)
+                self._wrote(change.path)
         except (Blocked, OSError) as fault:
             self._skip_for(step, way, fault)
 
@@ -221,7 +223,7 @@ class Writing:
                 if fd is None:
                     self._skip(step.change.path, "was changed here in the meantime")
                 elif self._put(fd, step.change.path.rpartition("/")[2], step, temp):
-                    self.written.append(step.change.path)
+                    self._wrote(step.change.path)
             except (Blocked, OSError) as fault:
                 self._skip_for(step, way, fault)
             self._ready.popleft()
@@ -238,7 +240,7 @@ class Writing:
             try:
                 moment = self._arrived.moment(self._cursor, way)
                 self._cursor.arrive(way)
-                self.written += (step.change.path for step, _ in made)
+                self._wrote(*(step.change.path for step, _ in made))
             except (Blocked, OSError):
                 left += (step for step, _ in made)
                 with contextlib.suppress(Blocked, FileNotFoundError):
@@ -323,7 +325,11 @@ class Writing:
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, dir_fd=fd)
         self._cursor.add(name)
-        self.written.append(step.change.path)
+        self._wrote(step.change.path)
+
+    def _wrote(self, *paths: str) -> None:
+        if self._lists:
+            self.written += paths
 
     def _put(self, fd: int, name: str, step: PathStep, temp: str) -> bool:
         try:

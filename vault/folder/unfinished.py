@@ -27,7 +27,7 @@ from vault.space import require_room
 if TYPE_CHECKING:
     from vault.desks.checkout import CheckoutResult
     from vault.desks.memory import MemoryObjects
-    from vault.desks.plan import CheckoutPlan
+    from vault.desks.plan import CheckoutPlan, Skip
     from vault.vault import Vault
     from vault.watch import Watch
     from vault.writer import Writer
@@ -147,7 +147,7 @@ def _finish(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:
             scanned_folder(vault, desk), [change.path for change in diff_trees(vault.store, before, after)]
         )
         plan = plan_folder(vault, desk, before, after, vault.store, watch)
-        kept = {skip.path: skip.reason for skip in _write_folder(vault, desk, plan, watch).skipped if skip.blocking}
+        kept = {skip.path: skip.reason for skip in _write_folder(vault, desk, plan, watch) if skip.blocking}
         if not kept:
             return ()
         from vault.folder.meanwhile import keep_command, merge_saved, note_left, saved_meanwhile  # noqa: PLC0415 - as above
@@ -207,8 +207,11 @@ def _may_go(objects: MemoryObjects, root: RecordHash, change: Change) -> bool:
     return here is not None and here.is_dir and not read_directory(objects, here.hash)
 
 
-def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> CheckoutResult:
-    """Write the folder, durably; the note speaks from then on of the files alone that were left as they are."""
+def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> tuple[Skip, ...]:
+    """Write the folder, durably, and return what was left out.
+
+    The note speaks from then on of the files alone that were left as they are.
+    """
     from vault.desks.checkout import apply_plan  # noqa: PLC0415 - most actions write no folder
     from vault.folder.looking import context_now  # noqa: PLC0415
 
@@ -221,6 +224,7 @@ def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> 
         durable=True,
         context=lambda: context_now(vault, desk),
         progress=watch.travelled,
+        lists=False,  # who asked knows the plan
     )
     with vault.store.transaction():
         cache.keep()
@@ -235,4 +239,4 @@ def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> 
 
             vault.store.run("DELETE FROM unfinished WHERE desk = ?", desk)
             forget_left(vault, desk)
-    return result
+    return result.skipped
