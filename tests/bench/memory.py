@@ -1,7 +1,7 @@
 """The most memory that a step takes, whatever the size of a file, of a listing or of what is new.
 
 Each step runs in a process of its own. What grows: one file that is carried from folder to folder, a mailbox that lists
-a million records, and a hundred thousand small records that are new.
+a million records, a hundred thousand small records that are new, and a first meeting about 200,000 files.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ __all__ = ["figures"]
 
 _MEMORY_MB = 200
 _RUN = 250_000  # entries
+_FOLDER = 100  # files
 
 
 def figures(quick: bool) -> Iterator[Figure]:
     """Yield peaks of every step, beside the promise."""
-    mib, listed, fresh = (32, 30_000, 2_000) if quick else (2_048, 1_000_000, 100_000)
-    for what, peak in (*_file(mib), *_listing(listed), *_new(fresh)):
+    mib, listed, fresh, files = (32, 30_000, 2_000, 5_000) if quick else (2_048, 1_000_000, 100_000, 200_000)
+    for what, peak in (*_file(mib), *_listing(listed), *_new(fresh), *_meeting(files)):
         yield Figure("memory", what, peak, "MB", "the promise", _MEMORY_MB, 1)
 
 
@@ -83,3 +84,21 @@ def _new(count: int) -> Iterator[tuple[str, float]]:
         written(root, count)
         for who in ("alice", "bob"):
             yield f"{count} new small records: sync of {who}", in_child("sync", root / who).peak
+
+
+def _meeting(count: int) -> Iterator[tuple[str, float]]:
+    """A first meeting about a folder of so many files: all of them go out, come in and are written."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        alice = found(root)
+        write(alice, "a.txt", "one\n")
+        release(alice, None, "First")
+        befriend(root, alice, "bob").close()
+        alice.close()
+        for start in range(0, count, _FOLDER):
+            folder = root / "alice" / f"notes-{start // _FOLDER:05}"
+            folder.mkdir()
+            for number in range(start, min(start + _FOLDER, count)):
+                (folder / f"note-{number:07}-of-some-length.md").write_text(f"note {number}\n" * 8)
+        for who, act in (("alice", "release"), ("alice", "sync"), ("bob", "sync"), ("bob", "update")):
+            yield f"a first meeting about {count} files: {act} of {who}", in_child(act, root / who).peak
