@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import tracemalloc
 
+import pytest
 from blake3 import blake3
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,11 @@ from vault.store import at_hand
 from vault.store.at_hand import AtHand, DigestTable
 
 _DIGESTS = st.binary(min_size=32, max_size=32) | st.binary(min_size=4, max_size=4).map(lambda part: part * 8)
+
+
+@pytest.fixture(autouse=True)
+def none_as_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(at_hand, "FEW", 0)
 
 
 @given(st.dictionaries(_DIGESTS, st.binary(min_size=8, max_size=8)), st.lists(_DIGESTS))
@@ -60,11 +66,23 @@ def test_of_content_no_more_places_are_kept_than_there_is_room_for() -> None:
     found.put_contents(names, range(7, 10))
     assert [found.get(name) for name in names] == [(number, DATA_APP, b"") for number in range(7, 10)]
     sealed = RecordHash("S", names[0].digest)
-    assert sealed not in found
+    assert found.get(sealed) is None
     found.put(sealed, (3, "lace/log", b"said"))
     assert found.get(sealed) == (3, "lace/log", b"said")
     found.put_contents([RecordHash("P", bytes([1] * 32))] * (at_hand.MAX_CONTENTS + 5), range(at_hand.MAX_CONTENTS + 5))
     assert len(found._contents) == at_hand.MAX_CONTENTS
     found.clear()
-    assert names[0] not in found
-    assert sealed not in found
+    assert (found.get(names[0]), found.get(sealed)) == (None, None)
+
+
+def test_few_and_many_are_found_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(at_hand, "FEW", 4)
+    found, table = AtHand(), DigestTable(8)
+    names = [RecordHash("P", blake3(b"%d" % number).digest()) for number in range(9)]
+    for count in range(9):
+        found.put_contents([names[count]], [count])
+        table.put(names[count].digest, b"%8d" % count)
+        assert [found.get(name) for name in names[: count + 1]] == [(p, DATA_APP, b"") for p in range(count + 1)]
+        assert [table.get(name.digest) for name in names[: count + 1]] == [b"%8d" % p for p in range(count + 1)]
+        assert {found.get(name) for name in names[count + 1 :]} <= {None}
+        assert (len(table), [*table.items()]) == (count + 1, sorted(table.items()))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Final
 
 from vault.profile import DATA_APP
@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from vault.records import RecordHash
     from vault.store.sharing import Found
 
-__all__ = ["MAX_CONTENTS", "AtHand", "DigestTable"]
+__all__ = ["FEW", "MAX_CONTENTS", "AtHand", "DigestTable"]
 
-MAX_CONTENTS: Final = 131_072  # of one transaction whose places are at hand: 6 MB
+FEW: Final = 16_384  # that are kept as objects, some 4 MB
+MAX_CONTENTS: Final = 131_072  # of one transaction whose places are at hand besides: 6 MB
 _POSITION_BYTES: Final = 8
 
 
 class DigestTable:
-    """Values of one length by digest, in hardly more room than both take: in a `dict` they take five times as much.
+    """Values of one length by digest, of many in hardly more room than both take: a `dict` takes five times as much.
 
     Args:
         width: bytes of a value.
@@ -29,19 +30,30 @@ class DigestTable:
 
     def __init__(self, width: int) -> None:
         self._size = DIGEST_BYTES + width
+        self._few: dict[bytes, bytes] | None = {}  # all of them, as long as speed counts for more than room
         self._buckets: defaultdict[int, bytearray] = defaultdict(bytearray)  # 4,096 of them, of a few kilobytes each
         self._count = 0
 
     def __len__(self) -> int:
-        return self._count
+        return self._count if self._few is None else len(self._few)
 
     def put(self, digest: bytes, value: bytes) -> None:
-        """Take a value; that of a digest which is here already stays as it is."""
+        """Take a value of a digest that is not here, or has this value already."""
+        few = self._few
+        if few is not None:
+            few[digest] = value
+            if len(few) > FEW:
+                self._few = None
+                for one, of_it in few.items():
+                    self.put(one, of_it)
+            return
         self._buckets[digest[0] << 4 | digest[1] >> 4] += digest + value
         self._count += 1
 
     def get(self, digest: bytes) -> bytes | None:
         """Return the value of a digest, or None."""
+        if self._few is not None:
+            return self._few.get(digest)
         bucket = self._buckets.get(digest[0] << 4 | digest[1] >> 4)
         if bucket is None:
             return None
@@ -52,6 +64,8 @@ class DigestTable:
 
     def items(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield digests and values, in the order of the digests: as a table lies that they are written to."""
+        if self._few is not None:
+            yield from sorted(self._few.items())
         size = self._size
         for _, bucket in sorted(self._buckets.items()):
             for row in sorted(bytes(bucket[at : at + size]) for at in range(0, len(bucket), size)):
@@ -59,6 +73,7 @@ class DigestTable:
 
     def clear(self) -> None:
         """Forget all."""
+        self._few = {}
         self._buckets.clear()
         self._count = 0
 
@@ -69,6 +84,8 @@ class AtHand:
     def __init__(self) -> None:
         self._said: dict[RecordHash, Found] = {}
         self._contents = DigestTable(_POSITION_BYTES)
+        self.get: Callable[[RecordHash], Found | None] = self._said.get
+        """Return what is known of a record, if it is at hand."""
 
     def put(self, record: RecordHash, found: Found) -> None:
         """Take a record with what is known of it."""
@@ -76,22 +93,21 @@ class AtHand:
 
     def put_contents(self, records: Iterable[RecordHash], positions: Iterable[int]) -> None:
         """Take the places of data records that hold a content and nothing else, as long as there is room."""
-        room = max(0, MAX_CONTENTS - len(self._contents))
-        for record, position in islice(zip(records, positions, strict=True), room):
+        pairs = zip(records, zip(positions, repeat(DATA_APP), repeat(b""), strict=False), strict=True)
+        self._said.update(islice(pairs, max(0, FEW - len(self._said))))
+        for record, (position, _, _) in islice(pairs, max(0, MAX_CONTENTS - len(self._contents))):
+            self.get = self._found
             self._contents.put(record.digest, position.to_bytes(_POSITION_BYTES, "little"))
 
-    def get(self, record: RecordHash) -> Found | None:
-        """Return what is known of a record, if it is at hand."""
+    def _found(self, record: RecordHash) -> Found | None:
         found = self._said.get(record)
         if found is not None or record.kind != "P":
             return found
         position = self._contents.get(record.digest)
         return None if position is None else (int.from_bytes(position, "little"), DATA_APP, b"")
 
-    def __contains__(self, record: RecordHash) -> bool:
-        return self.get(record) is not None
-
     def clear(self) -> None:
         """Forget all."""
         self._said.clear()
         self._contents.clear()
+        self.get = self._said.get

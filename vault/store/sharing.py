@@ -65,10 +65,9 @@ Found: TypeAlias = "tuple[int, str, bytes | ProfileValue | list[tuple[str, str]]
 class Held(Protocol):
     """Records that were stored a moment ago."""
 
-    def get(self, record: RecordHash, /) -> Found | None:
-        """Return what is known of a record, or None."""
-
-    def __contains__(self, record: RecordHash, /) -> bool: ...
+    @property
+    def get(self) -> Callable[[RecordHash], Found | None]:
+        """Returns what is known of a record, or None."""
 
 
 class Walked:
@@ -247,7 +246,7 @@ class Sharing:
         present = self._present([want[0] for want in wants])
         before = self._read_ahead(present)
         # What is at hand is new: none of it is shared yet but what `_done` says.
-        positions = sorted({found[0] for record, found in present.items() if record not in at_hand})
+        positions = sorted({found[0] for record, found in present.items() if at_hand.get(record) is None})
         have_content = {int(p): bool(content) for p, content in select_in(self._db, _SHARED, positions)}
         fresh: dict[int, int] = {}
         following: dict[Want, None] = {}
