@@ -35,7 +35,8 @@ __all__ = ["SMALL_BYTES", "CheckoutPlan", "Skip", "plan_checkout"]
 
 SMALL_BYTES = 8_192  # contents above it are read one by one
 _BATCH = 400  # changes whose contents are asked for at once
-_KEPT_BYTES = 16 << 20
+_KEPT_BYTES = 28 << 20  # of small contents that are written next: those of nearly 100,000 notes
+_CONTENT_BYTES = 200  # that one takes besides its own
 
 
 class Skip(NamedTuple):
@@ -184,7 +185,7 @@ class _Planner:
         if self._room > 0:
             parts = self._source.small_parts([entry.hash for entry in entries if entry.size <= SMALL_BYTES])
             self._lengths = {record: len(content) for record, content in parts.items()}
-            self._room -= sum(self._lengths.values())
+            self._room -= sum(self._lengths.values()) + _CONTENT_BYTES * len(parts)
             self.contents |= parts
         others = [entry.hash for entry in entries if entry.hash not in self._lengths]
         if others:

@@ -11,7 +11,8 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, settings
 
-from tests.vault.desks.support import GROUP, Desk, Model, check_out, models, on_disk, tree_of
+from tests.vault.desks.support import GROUP, Desk, ManyObjects, Model, check_out, models, on_disk, tree_of
+from vault.desks import plan as plan_module
 from vault.desks import steps
 from vault.desks.checkout import apply_plan
 from vault.desks.pages import Entry, kept
@@ -69,3 +70,18 @@ def test_the_plan_of_many_new_files_takes_little_room(tmp_path: Path) -> None:
         assert tracemalloc.get_traced_memory()[0] < 2 << 20
     finally:
         tracemalloc.stop()
+
+
+def test_contents_that_are_written_next_are_kept_by_the_room_that_they_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of notes of some bytes each, what a note takes besides is most of it (performance: peak memory)."""
+    desk = Desk(tmp_path)
+    desk.objects = ManyObjects()
+    files = {f"{number // 500}/{number % 500:03}": b"%d" % number for number in range(6_000)}
+    root = tree_of(desk.objects, files)
+    monkeypatch.setattr(plan_module, "_KEPT_BYTES", 1 << 19)
+    plan = plan_checkout(tmp_path, before=None, after=root, source=desk.objects)
+    assert 1_000 < len(plan.contents) < 3_200
+    apply_plan(tmp_path, plan, source=desk.objects, cache=desk.cache)
+    assert on_disk(tmp_path) == files
