@@ -8,12 +8,14 @@ from itertools import islice
 from lazy.interlace.plan import GROUP_SHARED
 from lazy.receiving.receive import Receiver
 from transports.listing import Listing
+from vault.desks.pages import kept
 from vault.profile import TREE_APP
 from vault.records import RecordHash
 
 __all__ = ["parts_of"]
 
 _PART_RECORDS = 10_000  # of a listing, that the machine looks at together
+_MANY = 150_000  # records: pages of more files are not kept all
 _LOOK_RECORDS = 2_000  # looked up at once
 _HOLES = 20_000  # records that are reached and missing, which are looked for together: 5 MB
 
@@ -42,6 +44,8 @@ def parts_of(
     # In a scope a tree is asked for once the one above it is here, which may be of another part.
     if not is_scoped:
         yield from _missing(listing, receiver, lambda kind, app: kind != "S" and app == TREE_APP)
+    if len(listing) > _MANY:
+        kept.forget()  # more pages came than are kept, and content has none
     before = -1
     while before != len(receiver.received) and receiver.holes.any():
         before = len(receiver.received)

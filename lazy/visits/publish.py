@@ -243,6 +243,7 @@ class _Publisher(NamedTuple):
         if begins or writer.is_interrupted:
             sources.insert(0, unnamed)
         lacking = missing(vault, medium, between, known, sources, begins=begins, watch=watch)
+        sources.clear()  # a large listing takes as much as what is named of it
         require_room_at(vault, medium, between, sum(lacking.sizes))
         is_listed = known.whole() if leaving or lost or len(unnamed) else Listing([])
         over = carried(vault, medium, [*leaving, known.lies_lost()], unnamed, is_listed, watch.is_stopped)
