@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import pytest
 import zstandard
+from blake3 import blake3
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -134,6 +135,21 @@ def test_a_byte_out_of_place_is_refused(form: str, text: str, entries: bytes) ->
     """CYB-17, faults.md row 7: in the form that is written as in the former one."""
     with pytest.raises(BadRun):
         decode_run(tables(form, text, entries))
+
+
+def test_a_large_run_is_in_memory_twice_at_most_while_it_is_read() -> None:
+    """A first meeting reads one that lists each file (performance: peak memory)."""
+    builder = RunBuilder()
+    for number in range(20_000):
+        builder.withdraw(RecordHash("P", blake3(b"%d" % number).digest()), "lace/data")
+    run = builder.build()
+    data, _ = encode_run(run)
+    tracemalloc.start()
+    try:
+        assert decode_run(data) == run
+        assert tracemalloc.get_traced_memory()[1] < 2.2 * len(run.entries)
+    finally:
+        tracemalloc.stop()
 
 
 def test_bombs_cost_less_than_64_mib() -> None:

@@ -56,11 +56,15 @@ def planes(rows: bytes, size: int) -> bytes:
 
 def joined(columns: bytes | memoryview, size: int) -> bytes:
     """Return the rows that `planes` made columns of; the number of bytes is a multiple of the size."""
+    return bytes(_rows(columns, size))
+
+
+def _rows(columns: bytes | memoryview, size: int) -> bytearray:
     count = len(columns) // size
     rows = bytearray(len(columns))
     for at in range(size):
         rows[at::size] = columns[at * count : (at + 1) * count]
-    return bytes(rows)
+    return rows
 
 
 def encode_run(run: Run) -> tuple[bytes, RunRef]:
@@ -105,13 +109,13 @@ def decode_run(data: bytes, *, limit: int = RUN_RAW_LIMIT, in_bundle: bool = Fal
         raise BadRun(f"The tables of the index run do not end within {RUN_TABLES_LIMIT} bytes.")
     tables = _Tables(in_bundle)
     tables.read(BytesIO(raw[: end + 1]))
-    entries = memoryview(raw)[end + 2 :]
-    if not tables.is_former:
-        if len(entries) % ENTRY.size:
-            raise BadRun("The index run ends inside an entry.")
-        entries = memoryview(joined(entries, ENTRY.size))
-    _check_entries(entries, len(tables.apps), tables.raw_sizes)
-    return Run(tuple(tables.covers), tuple(tables.apps), tuple(tables.bundles), bytes(tables.frames), bytes(entries))
+    rest = memoryview(raw)[end + 2 :]
+    if not tables.is_former and len(rest) % ENTRY.size:
+        raise BadRun("The index run ends inside an entry.")
+    rows = rest if tables.is_former else _rows(rest, ENTRY.size)
+    del rest, raw  # a large run is in memory twice at most
+    _check_entries(rows, len(tables.apps), tables.raw_sizes)
+    return Run(tuple(tables.covers), tuple(tables.apps), tuple(tables.bundles), bytes(tables.frames), bytes(rows))
 
 
 class _Tables:
@@ -218,7 +222,7 @@ def _is_hex_key(text: str) -> bool:
     return len(text) == 64 and not set(text) - set("0123456789abcdef")
 
 
-def _check_entries(entries: memoryview, apps: int, raw_sizes: array[int]) -> None:
+def _check_entries(entries: memoryview | bytearray, apps: int, raw_sizes: array[int]) -> None:
     if len(entries) % ENTRY.size:
         raise BadRun("The index run ends inside an entry.")
     frames = len(raw_sizes)
