@@ -17,6 +17,7 @@ from lace_tui.host import Readable
 from lace_tui.messages import DidAsk, DidLook, DidRead
 from lace_tui.screens.place import PlaceScreen
 from lace_tui.working import Working
+from vault.left_log import is_left
 
 if TYPE_CHECKING:
     from textual.message import Message
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from vault.surroundings import Surroundings
 
 __all__ = ["Looking", "StoreWatch"]
+
+_LEFT = "left"  # no generation, which are numbers
 
 
 class StoreWatch:
@@ -47,7 +50,9 @@ class StoreWatch:
         seen = [_seen(file) for file in self._files]  # before the store is asked: what is written then is seen next
         if seen != self._seen:
             self.asked += 1
-            self._generation, self._seen = _generation(self._files[0]), seen
+            # Beside a log that a killed process left the reading that it is told by looks first whether that rotted.
+            self._generation = _LEFT if is_left(str(self._files[0])) else _generation(self._files[0])
+            self._seen = seen
         return self._generation
 
     def was_copied(self, mark: str) -> bool:

@@ -12,6 +12,7 @@ This module is read at every start of `lace status`; it imports nothing but SQLi
 
 from __future__ import annotations
 
+import os
 import sqlite3
 
 TYPE_CHECKING = False  # `typing` takes longer to load than all the rest
@@ -50,8 +51,17 @@ def opened(store: str) -> sqlite3.Connection:
     """Return a connection to the store's file that waits for nobody and only reads.
 
     Raises:
-        sqlite3.Error: it cannot be opened.
+        sqlite3.Error: it cannot be opened, or a killed process left a log there, which is looked at before it is read.
     """
+    try:
+        has_log = os.stat(f"{store}-wal").st_size > 0  # noqa: PTH116 - pathlib alone takes as long as the look-up
+    except OSError:
+        has_log = False
+    if has_log:
+        from vault.left_log import is_left  # noqa: PLC0415 - hardly ever
+
+        if is_left(store):
+            raise sqlite3.OperationalError("a log was left")
     db = sqlite3.connect(store, timeout=0, isolation_level=None)
     db.execute("PRAGMA query_only=1")
     return db

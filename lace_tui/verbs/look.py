@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from lace_tui.cli.context import Context
@@ -19,7 +20,7 @@ from vault.audit.trail import as_it_lies, verify_trail
 from vault.config import SETTINGS, ConfigDamaged, Setting, Settings, value_text
 from vault.errors import LaceError
 from vault.fsck.drafts import note_told
-from vault.fsck.repair import DAMAGED, REJOIN, mend_head
+from vault.fsck.repair import DAMAGED, REJOIN, mend_head, mend_log
 from vault.fsck.report import BadThing, FsckReport
 from vault.records import Seal, Tai
 from vault.revisions.cases import BadCase, Date, parse_case
@@ -209,7 +210,7 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
         StoreDamaged: the file cannot even be opened.
     """
     folder = context.find_vault()
-    mended = (_HEAD,) if repairing and folder is not None and mend_head(folder, context.surroundings()) else ()
+    mended = _mended_first(context, folder) if repairing and folder is not None else []
     try:
         with context.open_vault(mending=True) as vault, context.watching() as watch:
             report = mend(vault, watch=watch) if repairing else examine(vault, watch=watch)
@@ -239,6 +240,13 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
         exit_code=0 if report.ok else 1,
         told=told,
     )
+
+
+def _mended_first(context: Context, folder: Path) -> list[BadThing]:
+    """Mend what lets SQLite read a store wrongly or not at all, and return what that was."""
+    log = mend_log(folder, context.surroundings())
+    head = mend_head(folder, context.surroundings())
+    return [*([] if log is None else [log]), *([_HEAD] if head else [])]
 
 
 def _is_mended_here(vault: Vault, thing: BadThing) -> bool:

@@ -20,14 +20,15 @@ from vault.fsck.folders import settle_folders
 from vault.fsck.identity import require_node, settle_identity, settle_instance
 from vault.fsck.notes import settle_notes
 from vault.fsck.own import settle_conflicts, settle_local, settle_mark
-from vault.fsck.report import FsckReport
+from vault.fsck.report import BadThing, FsckReport
 from vault.fsck.rules import settle_rules
 from vault.fsck.scratch import scratch
 from vault.lock import LOCK_SECONDS
 from vault.notes.own import EPOCH, NODE, PUT_ASIDE
+from vault.plural import plural
 from vault.records import RecordHash
 from vault.settings_file import restore_settings
-from vault.store import Store, head, packcheck
+from vault.store import Store, head, packcheck, wal
 from vault.store.database import StoreDamaged
 from vault.store.numbers import renumber
 from vault.store.packmend import mend_frames
@@ -37,10 +38,22 @@ from vault.surroundings import Surroundings
 from vault.vault import DOT_VAULT, Vault, lock_of
 from vault.watch import Watch
 
-__all__ = ["DAMAGED", "REJOIN", "forget_put_aside", "mend_head", "put_aside", "repair", "was_put_aside"]
+__all__ = ["DAMAGED", "REJOIN", "forget_put_aside", "mend_head", "mend_log", "put_aside", "repair", "was_put_aside"]
 
 DAMAGED = "damaged"  # directory in `.vault` of what was put aside
 REJOIN = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
+
+_LOG_MENDED = "The write-ahead log of store.db had rotted: {} of it changed back, and nothing is lost."
+_LOG_UNSURE = (
+    "The write-ahead log of store.db had rotted in a bit, and nothing tells which of some it was. All that was written"
+    " there is taken in; what that bit spoiled is looked for as all other damage. The log as it was lies in"
+    " .vault/damaged."
+)
+_LOG_LOST = (
+    "The write-ahead log of store.db had rotted, and {} written last before lace was killed cannot be read: drafts and"
+    " what lace audit lists of that time are lost, and what friends have comes back with lace sync. The log as it was"
+    " lies in .vault/damaged."
+)
 
 
 def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
@@ -86,6 +99,24 @@ def mend_head(folder: Path, around: Surroundings) -> bool:
     dot = folder / DOT_VAULT
     with lock_of(dot, around).held(timeout=LOCK_SECONDS):
         return head.mend_head(dot / "store.db", dot / DAMAGED)
+
+
+def mend_log(folder: Path, around: Surroundings) -> BadThing | None:
+    """Mend the write-ahead log of a vault's store before anybody opens it; tell what was wrong, if anything was.
+
+    Raises:
+        Locked: another process kept the vault too long.
+        NotWritable, DiskFull: as `vault.store.wal.mend_log`.
+    """
+    dot = folder / DOT_VAULT
+    with lock_of(dot, around).held(timeout=LOCK_SECONDS):
+        rot = wal.mend_log(dot / "store.db", dot / DAMAGED)
+    if rot is None:
+        return None
+    if not rot.lost:
+        text = _LOG_UNSURE if rot.unsure else _LOG_MENDED.format(plural(len(rot.flips), "bit"))
+        return BadThing("store", "store.db-wal", "log", text)
+    return BadThing("store", "store.db-wal", "log", _LOG_LOST.format(plural(rot.lost, "step")))
 
 
 def put_aside(vault: Vault) -> tuple[RecordHash, ...]:

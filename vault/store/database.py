@@ -15,6 +15,7 @@ from vault.errors import DataError, EnvironmentFault
 from vault.files import DiskFull
 from vault.store.guard import install
 from vault.store.schema import lay_out, migrate
+from vault.store.wal import find_rot
 
 __all__ = [
     "BEYOND",
@@ -72,13 +73,15 @@ class VaultBusy(EnvironmentFault):
 def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
     """Open the store at `path` in WAL mode, migrated to this program's schema.
 
-    `synchronous=FULL`: an acknowledged action survives a power cut (APP-13).
+    `synchronous=FULL`: an acknowledged action survives a power cut (APP-13). A log that rotted is left as it is,
+    for SQLite would drop all that stands behind and say nothing.
 
     Raises:
         StoreDamaged, StoreUnwritable, VaultBusy, StoreTooNew: named for a person.
     """
     if not create and not path.is_file():
         raise StoreDamaged(f"The store {path.name} is missing from {path.parent}.")
+    _refuse_rot(path)
     if not create and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return _connect_to_read(path)
     with faults_named(path), _text_of_fault(path):
@@ -112,6 +115,7 @@ def connect_alone(path: Path) -> sqlite3.Connection:
         VaultBusy: somebody has it open.
         StoreDamaged, StoreUnwritable: as `connect`.
     """
+    _refuse_rot(path)
     with faults_named(path):
         db = sqlite3.connect(path.absolute(), timeout=0, isolation_level=None)
         try:
@@ -121,6 +125,19 @@ def connect_alone(path: Path) -> sqlite3.Connection:
             db.close()
             raise
         return db
+
+
+def _refuse_rot(path: Path) -> None:
+    """Refuse a store beside which a killed process left a log that rotted, before SQLite takes it away.
+
+    Raises:
+        StoreDamaged: it did.
+    """
+    if (rot := find_rot(path)) is not None:
+        where = f"frame {rot.frame} of {rot.frames}" if rot.frame else "its head"
+        raise StoreDamaged(
+            f"The write-ahead log {path.name}-wal in {path.parent} is damaged in {where}. It has what was written last."
+        )
 
 
 @contextmanager
