@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from vault.desks.diff import Change, diff_trees
+from vault.desks.differences import WalkedChanges
 from vault.desks.ports import Source
 from vault.errors import DataError
 from vault.notes.folders import TOTALS, Totals
@@ -33,6 +34,8 @@ def tree_totals(source: Source, tree: RecordHash, before: RecordHash | None = No
 
 def net_of(changes: Iterable[Change]) -> tuple[int, int]:
     """Return by how many files, and by how many of their bytes, a tree grew by these changes."""
+    if isinstance(changes, WalkedChanges) and changes.net is not None:
+        return changes.net  # it was counted as it was walked
     files = size = 0
     for _, _, before, after in changes:
         if after is not None and after.kind != "d":

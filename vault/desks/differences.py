@@ -23,10 +23,19 @@ class WalkedChanges(Sequence[Change]):
         before: the root page of the earlier one, or None.
         after: that of the later one, or None.
         count: how many changes there are.
+        net: by how many files, and by how many of their bytes, the later tree holds more, if that was counted.
     """
 
-    def __init__(self, source: Source, before: RecordHash | None, after: RecordHash | None, count: int) -> None:
+    def __init__(
+        self,
+        source: Source,
+        before: RecordHash | None,
+        after: RecordHash | None,
+        count: int,
+        net: tuple[int, int] | None = None,
+    ) -> None:
         self._source, self._before, self._after, self._count = source, before, after, count
+        self.net = net
 
     def __len__(self) -> int:
         return self._count
@@ -65,5 +74,14 @@ def differences(source: Source, before: RecordHash | None, after: RecordHash | N
     more = next(walk, None)
     if more is None:
         return held
-    del held  # before the rest is walked
-    return WalkedChanges(source, before, after, MAX_HELD + sum(1 for _ in chain([more], walk)))
+    count = files = size = 0
+    rest = chain(held, [more], walk)
+    del held, more  # as they are gone through
+    for count, (_, _, old, new) in enumerate(rest, 1):  # noqa: B007 - the last one is how many
+        if new is not None and new.kind != "d":
+            files += 1
+            size += new.size
+        if old is not None and old.kind != "d":
+            files -= 1
+            size -= old.size
+    return WalkedChanges(source, before, after, count, (files, size))

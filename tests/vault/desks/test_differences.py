@@ -8,6 +8,7 @@ import tracemalloc
 import pytest
 
 from tests.vault.desks.support import GROUP
+from vault.content.totals import net_of
 from vault.desks import differences as module
 from vault.desks.diff import diff_trees
 from vault.desks.differences import WalkedChanges, differences
@@ -34,6 +35,7 @@ def test_as_many_as_may_be_held_are_held_and_more_are_walked_anew(count: int, mo
     assert len(found) == len(wanted)
     assert tuple(found) == tuple(found) == wanted
     assert bool(found) == bool(wanted)
+    assert net_of(found) == net_of(wanted) == (count, 5 * count)
 
 
 @pytest.mark.parametrize("part", [slice(3), slice(5, 20, 3), slice(-4, None), slice(None, None, -1), slice(9, 2, -2)])
