@@ -149,3 +149,43 @@ def test_what_is_no_log_of_ours_is_left_as_it_is(tmp_path: Path) -> None:
         assert find_rot(path) is None
         assert mend_log(path, tmp_path / "damaged") is None
     assert not (tmp_path / "damaged").exists()
+
+
+def test_a_log_that_was_begun_over_a_whole_one_is_no_rot(left: Path) -> None:
+    """APP-13: its first frames are written, its head is not yet there, and all of the former log is in the store."""
+    data = bytearray(_log(left).read_bytes())
+    data[HEAD + 8 : HEAD + 16] = struct.pack(">2I", 7, 99)
+    data[HEAD + 100 : HEAD + 200] = random.Random(1).randbytes(100)
+    _log(left).write_bytes(data)
+    assert find_rot(left) is None
+    data[HEAD + 8 : HEAD + 16] = bytes(8)  # a sector that was lost has none
+    _log(left).write_bytes(data)
+    assert find_rot(left) is not None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_a_power_cut_can_leave_of_a_last_transaction_is_no_rot(tmp_path: Path, seed: int) -> None:
+    """APP-13: spilled, taken back, or over a former log, in sectors and blocks; a head is flushed before its frames."""
+    draw, live, path = random.Random(seed), tmp_path / "live.db", tmp_path / "store.db"
+    with closing(sqlite3.connect(live, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute(f"PRAGMA cache_size={draw.choice([5, 2000])}")
+        db.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b)")
+        for step in range(12):
+            if step == 6 and seed % 2:
+                db.execute("PRAGMA wal_checkpoint")
+            before = live.with_name("live.db-wal").read_bytes()
+            db.execute("BEGIN")
+            for _ in range(draw.choice([1, 30])):
+                db.execute("INSERT INTO t(b) VALUES(?)", (draw.randbytes(draw.choice([5, 500, 9000])),))
+            db.execute("ROLLBACK" if draw.random() < 0.25 else "COMMIT")
+            after = live.with_name("live.db-wal").read_bytes()
+            shutil.copy(live, path)
+            for piece in (512, 4096):
+                torn = bytearray(before.ljust(len(after), b"\0"))
+                for at in range(0, len(after), piece):
+                    if draw.random() < 0.5:
+                        torn[at : at + piece] = after[at : at + piece]
+                torn[:HEAD] = after[:HEAD]
+                _log(path).write_bytes(torn)
+                assert find_rot(path) is None

@@ -229,7 +229,9 @@ class _Look:
                 found = mend_frame(frame, sum_, head, following) if len(flips) + len(waiting) < _MOST else []
                 narrowed = self._narrowed(at, frame, found, what)
                 if not narrowed:
-                    lost = _lost(what, at)
+                    # With salts of another log it is of that one: whoever began it was cut off.
+                    is_ours = frame[8:16] in {head.salts, bytes(8)}
+                    lost = _lost(what, at) if is_ours else 0
                     if found and not lost:  # one bit rotted, only which one is not clear
                         what[at] = _kind(frame)
                         lost = bytes(what[at:]).split(bytes([_WRONG]))[0].count(_COMMIT)
