@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from lace_tui.looking import StoreWatch
+from lazy.remembered import opened
 from tests.faults.iolayer import kill_at
 from tests.people import Person
 from vault.store.wal import find_rot
@@ -184,3 +186,23 @@ def test_a_repair_of_the_log_that_is_killed_goes_on(killed: Person, bits: int) -
         drafts.add(_drafts(killed))
     assert len(drafts) == 1
     assert (drafts == {_DRAFTS}) == (bits == 1)
+
+
+def test_the_app_reads_anew_beside_a_log_that_was_left_and_takes_none_away(killed: Person) -> None:
+    """APP-13: its look at the store closed it as the last one, and so took a rotten log away."""
+    path = killed.folder / ".vault" / "store.db"
+    rotten = _rot(killed, (HEAD + _commits(killed)[1] * FRAME + 100, 1))
+    watch = StoreWatch(path)
+    assert watch.generation() == "left"
+    assert _log(killed).read_bytes() == rotten
+    killed.lace("fsck", "--repair")
+    assert watch.generation().isdigit()
+
+
+def test_a_quick_answer_takes_no_rotten_log_away(killed: Person) -> None:
+    """APP-13, LAZ-56: it opens a store past the program."""
+    rotten = _rot(killed, (HEAD + _commits(killed)[1] * FRAME + 100, 1))
+    with pytest.raises(sqlite3.OperationalError):
+        opened(str(killed.folder / ".vault" / "store.db"))
+    assert killed.real("status").code == 41
+    assert _log(killed).read_bytes() == rotten
