@@ -6,7 +6,10 @@ a million records, a hundred thousand small records that are new, and a first me
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +18,7 @@ from tests.bench.content import MIB, in_child
 from tests.bench.ingest import written
 from tests.bench.table import Figure
 from tests.faults.circle import Hostile
+from tests.people import ROOT, Person, person_in
 from tests.vault.vaults import befriend, found, write
 from transports.drop.place import Drop
 from transports.index.runs import RunBuilder
@@ -87,18 +91,31 @@ def _new(count: int) -> Iterator[tuple[str, float]]:
 
 
 def _meeting(count: int) -> Iterator[tuple[str, float]]:
-    """A first meeting about a folder of so many files: all of them go out, come in and are written."""
+    """A first meeting about a folder of so many files, as commands: all of them go out, come in and are written."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        alice = found(root)
-        write(alice, "a.txt", "one\n")
-        release(alice, None, "First")
-        befriend(root, alice, "bob").close()
-        alice.close()
+        alice, bob = (person_in(root, who) for who in ("alice", "bob"))
+        alice.lace("init", "--name", "alice")
+        alice.lace("place", "add", "stick", str(root / "stick"))
+        bob.lace("accept", alice.lace("invite", "bob")["invite"])
         for start in range(0, count, _FOLDER):
-            folder = root / "alice" / f"notes-{start // _FOLDER:05}"
+            folder = alice.folder / f"notes-{start // _FOLDER:05}"
             folder.mkdir()
             for number in range(start, min(start + _FOLDER, count)):
                 (folder / f"note-{number:07}-of-some-length.md").write_text(f"note {number}\n" * 8)
-        for who, act in (("alice", "release"), ("alice", "sync"), ("bob", "sync"), ("bob", "update")):
-            yield f"a first meeting about {count} files: {act} of {who}", in_child(act, root / who).peak
+        for person, *words in (
+            (alice, "release", "1.0.0"), (alice, "sync", "stick"), (bob, "sync", "stick"), (bob, "update")
+        ):  # fmt: skip
+            yield f"a first meeting about {count} files: {words[0]} of {person.name}", _peak(person, words)
+
+
+def _peak(person: Person, words: list[str]) -> float:
+    """Return the most memory that a command takes, in MB."""
+    command = [sys.executable, "-m", "lace_tui", *words]
+    running = subprocess.Popen(
+        command, cwd=person.folder, env={**person.variables, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL
+    )
+    _, status, used = os.wait4(running.pid, 0)
+    running.returncode = os.waitstatus_to_exitcode(status)
+    assert running.returncode == 0, words
+    return used.ru_maxrss / 1000
