@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from vault.errors import DataError, EnvironmentFault
 from vault.files import DiskFull
+from vault.left_log import is_left
 from vault.store.guard import install
 from vault.store.schema import lay_out, migrate
-from vault.store.wal import find_rot
 
 __all__ = [
     "BEYOND",
@@ -133,6 +133,10 @@ def _refuse_rot(path: Path) -> None:
     Raises:
         StoreDamaged: it did.
     """
+    if not is_left(str(path)):
+        return
+    from vault.store.wal import find_rot  # noqa: PLC0415 - hardly ever
+
     if (rot := find_rot(path)) is not None:
         where = f"frame {rot.frame} of {rot.frames}" if rot.frame else "its head"
         raise StoreDamaged(
