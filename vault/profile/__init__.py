@@ -17,24 +17,25 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from vault.profile.apps import (
+    AUDIT_APP,
+    CARD_APP,
+    COMMIT_APP,
+    CONTENT_APPS,
+    DATA_APP,
+    FOUNDING_APP,
+    LABEL_APP,
+    LOG_APP,
+    MEMBER_APP,
+    RELEASE_APP,
+    REQUEST_APP,
+    RESOLUTION_APP,
+    REVISION_APP,
+    REVOCATION_APP,
+    TREE_APP,
+)
+
 if TYPE_CHECKING:
-    from vault.profile.apps import (
-        AUDIT_APP,
-        CARD_APP,
-        COMMIT_APP,
-        CONTENT_APPS,
-        DATA_APP,
-        FOUNDING_APP,
-        LABEL_APP,
-        LOG_APP,
-        MEMBER_APP,
-        RELEASE_APP,
-        REQUEST_APP,
-        RESOLUTION_APP,
-        REVISION_APP,
-        REVOCATION_APP,
-        TREE_APP,
-    )
     from vault.profile.audit import AuditRecord
     from vault.profile.content import MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk
     from vault.profile.contents import Data, Manifest, Tree, read_data
@@ -100,23 +101,6 @@ __all__ = [
 # Where each name stands. A command meets few kinds of records, and each kind takes as long to make as a small query:
 # who names one only for what it hardly ever meets asks for it there, as `profile.Member`.
 _OFFERED = {
-    "apps": (
-        "AUDIT_APP",
-        "CARD_APP",
-        "COMMIT_APP",
-        "CONTENT_APPS",
-        "DATA_APP",
-        "FOUNDING_APP",
-        "LABEL_APP",
-        "LOG_APP",
-        "MEMBER_APP",
-        "RELEASE_APP",
-        "REQUEST_APP",
-        "RESOLUTION_APP",
-        "REVISION_APP",
-        "REVOCATION_APP",
-        "TREE_APP",
-    ),
     "audit": ("AuditRecord",),
     "content": (
         "MAX_CHUNKS",
