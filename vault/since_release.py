@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from vault.content.totals import Since, desk_totals, net_of
+from vault.content.totals import Since, desk_totals
 from vault.desks.diff import Change, diff_trees
+from vault.desks.differences import net_of
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
 from vault.errors import DataError

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from vault.desks.diff import Change, diff_trees
-from vault.desks.differences import WalkedChanges
+from vault.desks.differences import net_of
 from vault.desks.ports import Source
 from vault.errors import DataError
 from vault.notes.folders import TOTALS, Totals
 from vault.records import RecordHash
 from vault.store.store import Store
 
-__all__ = ["Since", "desk_totals", "keep_totals", "net_of", "tree_totals"]
+__all__ = ["Since", "desk_totals", "keep_totals", "tree_totals"]
 
 
 class Since(NamedTuple):
@@ -30,21 +30,6 @@ def tree_totals(source: Source, tree: RecordHash, before: RecordHash | None = No
         MissingObject: a directory of one of them is not here.
     """
     return net_of(diff_trees(source, before, tree))
-
-
-def net_of(changes: Iterable[Change]) -> tuple[int, int]:
-    """Return by how many files, and by how many of their bytes, a tree grew by these changes."""
-    if isinstance(changes, WalkedChanges) and changes.net is not None:
-        return changes.net  # it was counted as it was walked
-    files = size = 0
-    for _, _, before, after in changes:
-        if after is not None and after.kind != "d":
-            files += 1
-            size += after.size
-        if before is not None and before.kind != "d":
-            files -= 1
-            size -= before.size
-    return files, size
 
 
 def desk_totals(store: Store, desk: str, tree: RecordHash, since: Since | None = None) -> tuple[int, int]:

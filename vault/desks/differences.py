@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count, islice
 from typing import Final, overload
 
 from vault.desks.diff import Change, diff_trees
 from vault.desks.ports import Source
 from vault.records import RecordHash
 
-__all__ = ["MAX_HELD", "WalkedChanges", "differences"]
+__all__ = ["MAX_HELD", "WalkedChanges", "differences", "net_of"]
 
 MAX_HELD: Final = 32_768  # changes in memory, some 16 MB; a first release has as many as the folder has files
 
@@ -22,8 +22,8 @@ class WalkedChanges(Sequence[Change]):
         source: where both are read, and stay.
         before: the root page of the earlier one, or None.
         after: that of the later one, or None.
-        count: how many changes there are.
-        net: by how many files, and by how many of their bytes, the later tree holds more, if that was counted.
+        size: how many changes there are.
+        net: by how many files, and by how many of their bytes, the later tree holds more.
     """
 
     def __init__(
@@ -31,14 +31,14 @@ class WalkedChanges(Sequence[Change]):
         source: Source,
         before: RecordHash | None,
         after: RecordHash | None,
-        count: int,
-        net: tuple[int, int] | None = None,
+        size: int,
+        net: tuple[int, int],
     ) -> None:
-        self._source, self._before, self._after, self._count = source, before, after, count
+        self._source, self._before, self._after, self._size = source, before, after, size
         self.net = net
 
     def __len__(self) -> int:
-        return self._count
+        return self._size
 
     def __iter__(self) -> Iterator[Change]:
         return diff_trees(self._source, self._before, self._after)
@@ -50,7 +50,7 @@ class WalkedChanges(Sequence[Change]):
     def __getitem__(self, index: slice) -> tuple[Change, ...]: ...
 
     def __getitem__(self, index: int | slice) -> Change | tuple[Change, ...]:
-        found = range(self._count)[index]
+        found = range(self._size)[index]
         if isinstance(found, int):
             return next(islice(self, found, None))
         if found.step < 0:
@@ -74,14 +74,22 @@ def differences(source: Source, before: RecordHash | None, after: RecordHash | N
     more = next(walk, None)
     if more is None:
         return held
-    count = files = size = 0
-    rest = chain(held, [more], walk)
+    rest, numbers = chain(held, [more], walk), count()
     del held, more  # as they are gone through
-    for count, (_, _, old, new) in enumerate(rest, 1):  # noqa: B007 - the last one is how many
-        if new is not None and new.kind != "d":
+    net = net_of(change for change, _ in zip(rest, numbers, strict=False))
+    return WalkedChanges(source, before, after, next(numbers), net)
+
+
+def net_of(changes: Iterable[Change]) -> tuple[int, int]:
+    """Return by how many files, and by how many of their bytes, a tree grew by these changes."""
+    if isinstance(changes, WalkedChanges):
+        return changes.net  # it was counted as it was walked
+    files = size = 0
+    for _, _, before, after in changes:
+        if after is not None and after.kind != "d":
             files += 1
-            size += new.size
-        if old is not None and old.kind != "d":
+            size += after.size
+        if before is not None and before.kind != "d":
             files -= 1
-            size -= old.size
-    return WalkedChanges(source, before, after, count, (files, size))
+            size -= before.size
+    return files, size

@@ -8,10 +8,9 @@ import tracemalloc
 import pytest
 
 from tests.vault.desks.support import GROUP
-from vault.content.totals import net_of
 from vault.desks import differences as module
 from vault.desks.diff import diff_trees
-from vault.desks.differences import WalkedChanges, differences
+from vault.desks.differences import WalkedChanges, differences, net_of
 from vault.desks.memory import MemoryObjects
 from vault.desks.pages import Entry, kept
 from vault.desks.tree import build_directory
@@ -42,7 +41,7 @@ def test_as_many_as_may_be_held_are_held_and_more_are_walked_anew(count: int, mo
 def test_a_part_of_what_is_walked_is_that_of_a_tuple(part: slice) -> None:
     source = MemoryObjects()
     root = _folder(source, 30)
-    found, wanted = WalkedChanges(source, None, root, 30), tuple(diff_trees(source, None, root))
+    found, wanted = WalkedChanges(source, None, root, 30, (30, 150)), tuple(diff_trees(source, None, root))
     assert found[part] == wanted[part]
     assert [found[0], found[-1], found[29]] == [wanted[0], wanted[-1], wanted[29]]
     with pytest.raises(IndexError):
