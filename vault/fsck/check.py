@@ -26,6 +26,7 @@ from vault.readable_files import changed_readable
 from vault.settings_file import can_restore, settings_change
 from vault.store import guard, packcheck
 from vault.store.compare import differences
+from vault.store.database import kind_of
 from vault.store.numbers import beyond
 from vault.store.schema import DERIVED_TABLES
 from vault.store.values import TRUTH_TABLES, mistyped
@@ -119,11 +120,10 @@ def _refuses(vault: Vault) -> list[BadThing]:
     if not os.access(vault.store.path, os.W_OK):
         return []
     try:
-        vault.store.db.execute(
-            "DELETE FROM last_sync WHERE 0"
-        )  # `BEGIN IMMEDIATE` begins to read where it cannot write
+        # `BEGIN IMMEDIATE` would begin to read where it cannot write.
+        vault.store.db.execute("DELETE FROM last_sync WHERE 0")
     except sqlite3.OperationalError as fault:
-        return [BadThing("store", "store.db", "head", _HEAD)] if "readonly" in str(fault) else []
+        return [BadThing("store", "store.db", "head", _HEAD)] if kind_of(fault) == sqlite3.SQLITE_READONLY else []
     return []
 
 

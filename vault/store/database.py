@@ -27,11 +27,13 @@ __all__ = [
     "did_not_fit",
     "faults_named",
     "insert_many",
+    "kind_of",
     "name_fault",
     "none_reads_before",
     "select_in",
 ]
 
+_KIND = 0xFF  # of a code; the rest says which one of that kind
 _KEYS = 500  # keys a statement: SQLite's classic limit of variables is 999
 _ROWS = 64  # rows a statement; of at most ten values each
 _LOG_BYTES = 64 << 20  # a large file makes SQLite's log as large as itself; the next write cuts it down to this
@@ -255,6 +257,11 @@ class faults_named:  # noqa: N801 - used as a word of the language; a generator 
     ) -> None:
         if isinstance(fault, sqlite3.DatabaseError):
             name_fault(fault, self._path)
+
+
+def kind_of(fault: sqlite3.Error) -> int:
+    """Return SQLite's code of what kind a fault is, whichever of that kind it is."""
+    return int(getattr(fault, "sqlite_errorcode", sqlite3.SQLITE_ERROR)) & _KIND
 
 
 def did_not_fit(fault: BaseException) -> bool:

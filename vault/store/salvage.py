@@ -16,13 +16,13 @@ from typing import Any, Final
 
 from vault.files import fsync_directory, make_directory, refuse_write
 from vault.store.carve import carve
+from vault.store.database import kind_of
 from vault.store.schema import DERIVED_TABLES, copy_whole
 
 __all__ = ["copy_missing", "copy_readable", "keep_whole", "missing_names"]
 
 _ROWS: Final = 512  # of a table at once
 _LAST: Final = 2**62  # above every number of a row
-_PRIMARY: Final = 0xFF  # of SQLite's code of a fault, what kind it is
 _NOT_NOW: Final = frozenset(
     {
         sqlite3.SQLITE_BUSY,
@@ -171,7 +171,7 @@ def _read(live: sqlite3.Connection, sql: str, values: tuple[Any, ...] = ()) -> _
             return live.execute(sql, values).fetchall()
         except sqlite3.DatabaseError as fault:
             code = getattr(fault, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-            if code & _PRIMARY in _NOT_NOW or (code & _PRIMARY == sqlite3.SQLITE_IOERR and code not in _OF_DISK):
+            if kind_of(fault) in _NOT_NOW or (kind_of(fault) == sqlite3.SQLITE_IOERR and code not in _OF_DISK):
                 raise
             if tries == 2 or code != sqlite3.SQLITE_IOERR_READ:  # a disk may fail once
                 return None
