@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from lazy.belonging.forks import fork_ends, note_forks, tell_forks
@@ -58,49 +60,105 @@ def adopt(vault: Vault, *, name: str = "", noted: Callable[[Writer], None] = lam
         KeyLocked, KeyFileDamaged: the old key is here and does not open.
     """
     around = vault.around
-    old = vault.node
     name = check_person(name) if name else vault.name
     keys = KeyStore(around.data_root)
-    passphrase = None
-    try:
-        if around.passphrase is not None and keys.is_protected(old):
-            passphrase = around.passphrase()
-        old_key = keys.load(old, None if passphrase is None else lambda: passphrase)
-    except KeyMissing:
-        old_key = None
-    is_cut = former(vault, old.text) is not None
-    was_member = is_cut or is_member(vault, old.text)
-    waits = bool(vault.store.note(ASKS)) and not was_member  # adopted, and let in by nobody: its word is none
-    speaks = old_key is not None and not is_cut and not waits
-    by_hand = waits or (not speaks and (was_member or not vault.store.note(INVITATION)))
+    passphrase = around.passphrase() if around.passphrase is not None and _is_protected(keys, vault.node) else None
+    old = _old_node(vault, keys, passphrase)
     new_key = keys.create(around.entropy(32), passphrase)  # protected as the old one was
     vault.forget_key()
-    anew: dict[Note[Any], object] = {
-        NODE: new_key.verifier.text,
-        NAME: name,
-        INSTANCE: around.entropy(16).hex(),
-        ADMISSION: None,
-    }
-    from lazy.belonging.invitations import SECRET_BYTES  # noqa: PLC0415
-
-    anew[ASKS] = b64a.encode(around.entropy(SECRET_BYTES)) if by_hand else ""
     try:
-        with vault.writing(anew=anew) as w:
+        with vault.writing(anew=_notes_of(vault, new_key, name, old)) as w:
             forget_published(w)
             entries = [_card(w, vault, name)]
-            if old_key is not None and speaks:
-                entries.append(_admit_myself(w, vault, name, old_key))
-            entries += fork_ends(vault, old.text)[: MAX_ENTRIES - len(entries)]
+            if old.key is not None and old.speaks:
+                entries.append(_admit_myself(w, vault, name, old.key))
+            entries += fork_ends(vault, old.node.text)[: MAX_ENTRIES - len(entries)]
             _go_on(w, vault)
             w.log(entries)
             note_forks(w, vault)
             tell_forks(w, vault)  # whoever goes on knows of it
-            w.audit("lace-adopt", name, {"from": old.text, "to": vault.node.text})
+            w.audit("lace-adopt", name, {"from": old.node.text, "to": vault.node.text})
             noted(w)
     except BaseException:
         vault.forget_key()
         raise
     return is_member(vault, vault.node.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _OldNode:
+    """The node that a copied vault was, and what its word is worth for the one that follows it.
+
+    Args:
+        node: who it is.
+        key: its key; None where that is not here.
+        is_cut: whether it was revoked.
+        belonged: whether it is a member, or was one up to a cut.
+        waits: whether it was adopted itself, and let in by nobody yet: its word is none.
+        is_invited: whether it holds the invitation that it came with.
+    """
+
+    node: Verifier
+    key: SigningKey | None
+    is_cut: bool
+    belonged: bool
+    waits: bool
+    is_invited: bool
+
+    def __post_init__(self) -> None:
+        """Refuse what no node can be.
+
+        Raises:
+            ValueError: it was cut off from where it never belonged, or waits to belong where it does.
+        """
+        if (self.is_cut and not self.belonged) or (self.waits and self.belonged):
+            raise ValueError("no node is so")
+
+    @property
+    def speaks(self) -> bool:
+        """Whether it may let the new node in."""
+        return self.key is not None and not self.is_cut and not self.waits
+
+    @property
+    def is_followed_by_hand(self) -> bool:
+        """Whether a member has to let the new node in: the word of the old one is none, and no invitation asks."""
+        return self.waits or (not self.speaks and (self.belonged or not self.is_invited))
+
+
+def _old_node(vault: Vault, keys: KeyStore, passphrase: bytes | None) -> _OldNode:
+    """Return the node that a vault is, before it goes on as another one.
+
+    Raises:
+        KeyLocked, KeyFileDamaged: its key is here and does not open.
+    """
+    node, is_cut = vault.node, former(vault, vault.node.text) is not None
+    belonged = is_cut or is_member(vault, node.text)
+    key = None
+    with suppress(KeyMissing):
+        key = keys.load(node, None if passphrase is None else lambda: passphrase)
+    waits = bool(vault.store.note(ASKS)) and not belonged
+    return _OldNode(node, key, is_cut, belonged, waits, is_invited=bool(vault.store.note(INVITATION)))
+
+
+def _is_protected(keys: KeyStore, node: Verifier) -> bool:
+    try:
+        return keys.is_protected(node)
+    except KeyMissing:
+        return False
+
+
+def _notes_of(vault: Vault, key: SigningKey, name: str, old: _OldNode) -> dict[Note[Any], object]:
+    """Return what the vault notes of itself from now on."""
+    from lazy.belonging.invitations import SECRET_BYTES  # noqa: PLC0415
+
+    entropy = vault.around.entropy
+    return {
+        NODE: key.verifier.text,
+        NAME: name,
+        INSTANCE: entropy(16).hex(),
+        ADMISSION: None,
+        ASKS: b64a.encode(entropy(SECRET_BYTES)) if old.is_followed_by_hand else "",
+    }
 
 
 def _card(w: Writer, vault: Vault, name: str) -> RecordHash:
