@@ -59,7 +59,7 @@ from vault.watch import Watch
 
 if TYPE_CHECKING:
     from lace_tui.view import HomeView
-    from vault.desks.worktree import Problem
+    from vault.desks.choosing import Problem
     from vault.writer import Writer
 
 __all__ = ["MAIN", "CutOff", "PlannedAnew", "Relation", "Shared", "TakenBack", "UndoPlan", "Updated", "Version"]

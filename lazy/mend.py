@@ -30,7 +30,8 @@ from transports.address import AddressKind
 from transports.mailbox import Mailbox, MailboxMedium
 from transports.reading import fetch, read_head, read_listing
 from vault.desk_folders import desks, folder_of, within
-from vault.desks.worktree import Scanning, snapshot
+from vault.desks.scan import Ports, Scanning
+from vault.desks.worktree import snapshot
 from vault.errors import Cancelled, LaceError
 from vault.fsck.bodies import INTEGRITY
 from vault.fsck.check import WRONG_TYPE, check
@@ -150,17 +151,12 @@ class _Wanted:
 def _from_folder(vault: Vault, wanted: Sequence[RecordHash], watch: Watch) -> set[RecordHash]:
     """Make content anew that was never shared and whose files still lie in the folders as they were."""
     sink = _Wanted(wanted)
+    ports = Ports(vault.group, vault.store, sink, _NoCache(), vault.around.now_ns)
     for desk in desks(vault) if wanted else ():
         with as_far_as_it_goes():
-            snapshot(
-                folder_of(vault, desk.name),
-                group=vault.group,
-                source=vault.store,
-                sink=sink,
-                cache=_NoCache(),
-                now_ns=vault.around.now_ns,
-                how=Scanning(cancel=watch.cancelled, without=within(vault, desk.name), probe=vault.dot / ".gitignore"),
-            )
+            without = within(vault, desk.name)
+            how = Scanning(cancel=watch.cancelled, without=without, probe=vault.dot / ".gitignore")
+            snapshot(folder_of(vault, desk.name), ports, how=how)
     if sink.found:
         with vault.writing(receiving=True) as w:
             w.put(sink.found)

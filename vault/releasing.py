@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault.content.totals import Since, keep_totals
 from vault.desk_folders import MAIN
-from vault.desks.worktree import Problem
+from vault.desks.choosing import Problem
 from vault.errors import CallerError
 from vault.folder.divergence import check_apart, refuse_apart
 from vault.folder.unfinished import finish_checkouts

@@ -22,7 +22,7 @@ from vault.vault import Vault
 
 if TYPE_CHECKING:
     from lazy.results import PlaceResult
-    from vault.desks.worktree import Problem
+    from vault.desks.choosing import Problem
     from vault.folder.work import Changes, Committed
     from vault.since_release import SinceRelease
 

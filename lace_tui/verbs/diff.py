@@ -22,7 +22,7 @@ from vault.vault import Vault
 if TYPE_CHECKING:
     from lace_tui.cli.changesets import EmptyDesk
     from lazy.address import ResolvedCommit
-    from vault.desks.worktree import Problem
+    from vault.desks.choosing import Problem
 
 __all__ = ["configure", "run"]
 

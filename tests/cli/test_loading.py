@@ -73,7 +73,8 @@ def test_a_sync_with_nothing_new_loads_no_kinds_and_no_folder(pair: tuple[Person
     told = _told(ann, "sync", "stick")
     loaded = {name for name in told["modules"] if name.startswith(("vault.", "lazy."))}
     assert (told["code"], "lazy.visits.publish" in loaded) == (0, True)
-    away = {"vault.folder.work", "vault.folder.looking", "vault.desks.worktree", "vault.desks.ignore"}
+    away = {"vault.folder.work", "vault.folder.looking", "vault.desks.scan", "vault.desks.worktree"}
+    away |= {"vault.desks.ignore"}
     away |= {f"vault.profile.{kinds}" for kinds in ("contents", "lines", "log", "people", "releases")}
     away |= {"vault.membership", "vault.revisions.cases", "vault.worker_process"}
     away |= {"lazy.decisions", "lazy.decision_trees", "lazy.interlace.ads"}
@@ -82,7 +83,14 @@ def test_a_sync_with_nothing_new_loads_no_kinds_and_no_folder(pair: tuple[Person
 
 
 _AWAY = {
-    "log": {"vault.folder.work", "vault.desks.worktree", "lazy.address", "lazy.conflicts", "lazy.folder.bringing_back"},
+    "log": {
+        "vault.folder.work",
+        "vault.desks.scan",
+        "vault.desks.worktree",
+        "lazy.address",
+        "lazy.conflicts",
+        "lazy.folder.bringing_back",
+    },
     "diff": {"lazy.log", "lazy.address", "lazy.folder.bringing_back", "vault.profile.lines", "vault.revisions.cases"},
     "changes": {"lazy.log", "vault.profile.lines", "vault.revisions.cases"},
 }

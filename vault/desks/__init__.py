@@ -6,7 +6,7 @@
 | `kept_pages` | pages and directories that were read last |
 | `cutting`, `chunks`, `sums` | large contents in parts, and the sum of a directory |
 | `delta_bases` | which older bytes new ones are like |
-| `worktree`, `choosing`, `modes`, `untold`, `taker` | from the folder to a tree |
+| `worktree`, `scan`, `choosing`, `modes`, `untold`, `taker` | from the folder to a tree |
 | `ignore`, `former_ignore`, `absent_paths` | what stays out, by rules now and before; what this disk cannot carry |
 | `glance`, `scancache`, `arrived`, `basetree` | what a scan need not read again |
 | `plan`, `steps`, `checkout`, `writing`, `filling`, `temporary` | from a tree to the folder, each file whole |

@@ -1,7 +1,7 @@
 """A folder by descriptors: nothing here follows a symbolic link, so nothing planted leads outside (APP-12).
 
 Every name is looked up in a directory that is held open, and only in it. The functions raise `OSError`; the
-two sides that use them, `worktree` and `checkout`, turn that into a problem or an error a person can read.
+two sides that use them, `scan` and `checkout`, turn that into a problem or an error a person can read.
 """
 
 from __future__ import annotations

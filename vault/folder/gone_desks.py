@@ -14,8 +14,8 @@ from vault.desk_folders import FolderGone, desks, mapped_folder, scanned_folder
 from vault.desks.paths import is_at_or_below
 
 if TYPE_CHECKING:
+    from vault.desks.choosing import Problem
     from vault.desks.diff import Change
-    from vault.desks.worktree import Problem
     from vault.vault import Vault
 
 __all__ = ["notices_of_gone", "refuse_gone"]

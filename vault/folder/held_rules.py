@@ -21,11 +21,11 @@ from vault.notes.folders import FORMER, FORMER_BEFORE, LOOKED, LOOKED_UNTIL
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from vault.desks.choosing import Problem
     from vault.desks.diff import Change
     from vault.desks.plan import CheckoutPlan
     from vault.desks.ports import Source
     from vault.desks.tree import Entry
-    from vault.desks.worktree import Problem
     from vault.records import RecordHash
     from vault.vault import Vault
     from vault.writer import Writer

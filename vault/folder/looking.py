@@ -10,8 +10,9 @@ from vault.desk_folders import folder_of, scanned_folder, within
 from vault.desks.choosing import Names, rules_of
 from vault.desks.folder import open_root
 from vault.desks.memory import MemoryObjects
+from vault.desks.scan import Ports, Scanning
 from vault.desks.scancache import context_of
-from vault.desks.worktree import Scanning, Snapshot, snapshot
+from vault.desks.worktree import Snapshot, snapshot
 from vault.files import Unreadable
 from vault.folder.held_rules import held_by
 from vault.space import require_room
@@ -45,17 +46,9 @@ def look(
         Unreadable: the folder, or the rules in it, cannot be read.
         Cancelled: the person stopped it.
     """
-    return snapshot(
-        scanned_folder(vault, desk),
-        group=vault.group,
-        source=overlay,
-        sink=overlay,
-        base=base,
-        bulk=MemoryObjects(trees_only=True),  # no merge reads lines of a large file
-        cache=cache,
-        now_ns=vault.around.now_ns,
-        how=scanning(vault, desk, watch, held_by(vault, desk)),
-    )
+    bulk = MemoryObjects(trees_only=True)  # no merge reads lines of a large file
+    ports = Ports(vault.group, overlay, overlay, cache, vault.around.now_ns, bulk)
+    return snapshot(scanned_folder(vault, desk), ports, base, scanning(vault, desk, watch, held_by(vault, desk)))
 
 
 def take(
@@ -78,19 +71,11 @@ def take(
     """
     # How much of many small files is new, nobody knows before each is read.
     vault.store.packs.room = lambda size: require_room(vault.around, vault.dot, size, "What this commit stores next")
-    return snapshot(
-        scanned_folder(vault, desk),
-        group=vault.group,
-        source=vault.store,
-        sink=w,
-        base=base,
-        cache=cache,
-        now_ns=vault.around.now_ns,
-        how=scanning(vault, desk, watch, held)._replace(
-            room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file"),
-            settle=w.flush,
-        ),
+    ports = Ports(vault.group, vault.store, w, cache, vault.around.now_ns, settle=w.flush)
+    how = scanning(vault, desk, watch, held)._replace(
+        room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file")
     )
+    return snapshot(scanned_folder(vault, desk), ports, base, how)
 
 
 def scanning(vault: Vault, desk: str, watch: Watch, held: Held) -> Scanning:

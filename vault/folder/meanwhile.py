@@ -30,8 +30,8 @@ from vault.notes.folders import LEFT_AS_SAVED
 from vault.records import RecordHash
 
 if TYPE_CHECKING:
+    from vault.desks.choosing import Problem
     from vault.desks.tree import Entry
-    from vault.desks.worktree import Problem
     from vault.vault import Vault
     from vault.watch import Watch
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault.desk_folders import FolderGone, folder_of, scanned_folder, within
+from vault.desks.choosing import Problem
 from vault.desks.diff import Change, diff_trees
 from vault.desks.tree import lookup, read_directory
-from vault.desks.worktree import Problem
 from vault.errors import EnvironmentFault
 from vault.files import DiskFull, NotWritable, Unreadable
 from vault.folder.checkout_journal import is_unfinished, noted_trees, plan_folder, plan_unfinished

@@ -20,9 +20,9 @@ from vault.folder.gone_desks import refuse_gone
 from vault.folder.held_rules import refuse_unclear
 
 if TYPE_CHECKING:
+    from vault.desks.choosing import Problem
     from vault.desks.diff import Change
     from vault.desks.tree import Entry
-    from vault.desks.worktree import Problem
     from vault.records import RecordHash
     from vault.vault import Vault
 

@@ -13,11 +13,12 @@ from typing import Literal, NamedTuple
 
 from vault import profile
 from vault.desk_folders import MAIN, scanned_folder
+from vault.desks.choosing import Problem
 from vault.desks.diff import Change
 from vault.desks.differences import differences
 from vault.desks.ignore import IGNORE_FILE
 from vault.desks.memory import MemoryObjects
-from vault.desks.worktree import Problem, Snapshot
+from vault.desks.worktree import Snapshot
 from vault.folder.checked_out import Checkout, checkout_of, contained, set_checkout
 from vault.folder.checkout_journal import left_as_they_are
 from vault.folder.dir_cache import StoredDirCache

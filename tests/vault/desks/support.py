@@ -9,12 +9,14 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree
+from vault.desks.choosing import Problem
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryCache, MemoryObjects
 from vault.desks.plan import plan_checkout
+from vault.desks.scan import Ports, Scanning
 from vault.desks.tree import Entry, build_directory, read_entry, walk
-from vault.desks.worktree import Problem, Scanning, Snapshot, snapshot
+from vault.desks.worktree import Snapshot, snapshot
 from vault.records import RecordHash
 
 GROUP = "friends/0123456789abcdef"
@@ -83,16 +85,8 @@ class Desk:
 
     def scan(self, base: RecordHash | None = None, now_ns: int = LATER, how: Scanning = Scanning()) -> Snapshot:
         """Take a snapshot."""
-        return snapshot(
-            self.root,
-            group=GROUP,
-            source=self.objects,
-            sink=self.objects,
-            cache=self.cache,
-            now_ns=lambda: now_ns,
-            base=base,
-            how=how,
-        )
+        ports = Ports(GROUP, self.objects, self.objects, self.cache, lambda: now_ns)
+        return snapshot(self.root, ports, base, how)
 
 
 def check_out(

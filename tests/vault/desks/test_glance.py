@@ -22,7 +22,8 @@ from vault.desks import glance, scancache
 from vault.desks.folder import open_root
 from vault.desks.ignore import IGNORE_FILE, Ignore
 from vault.desks.memory import MemoryCache, MemoryObjects
-from vault.desks.worktree import Scanning, snapshot
+from vault.desks.scan import Ports, Scanning
+from vault.desks.worktree import snapshot
 from vault.errors import Cancelled
 from vault.records import RecordHash
 
@@ -144,7 +145,7 @@ def test_a_look_is_kept_only_where_nothing_has_to_be_said(desk: Desk) -> None:
     assert not _is_same(desk.root, desk.cache)
     young = MemoryCache()
     now = (desk.root / "plain" / "a").stat().st_mtime_ns
-    snapshot(desk.root, group=GROUP, source=desk.objects, sink=desk.objects, cache=young, now_ns=lambda: now)
+    snapshot(desk.root, Ports(GROUP, desk.objects, desk.objects, young, lambda: now))
     assert not any(_looks(young).values())
 
 
@@ -274,7 +275,7 @@ def test_a_stopped_survey_leaves_no_process(wide: Desk, monkeypatch: pytest.Monk
     def stop() -> None:
         raise Cancelled("stopped")
 
-    monkeypatch.setattr("vault.desks.worktree._STEP", 1)
+    monkeypatch.setattr("vault.desks.scan._STEP", 1)
     with pytest.raises(Cancelled):
         wide.scan(how=Scanning(processes=4, cancel=stop))
     assert len(started) == 3
@@ -309,10 +310,8 @@ def test_what_looks_unchanged_is_unchanged(rounds: list[tuple[list[tuple[str, st
                     do(root, act, name, other, number)
             is_same = _is_same(root, cache)
             base, clock = None if is_fresh else last, time.time_ns
-            kept = snapshot(root, group=GROUP, source=objects, sink=objects, cache=cache, now_ns=clock, base=base)
-            anew = snapshot(
-                root, group=GROUP, source=objects, sink=objects, cache=MemoryCache(), now_ns=clock, base=base
-            )
+            kept = snapshot(root, Ports(GROUP, objects, objects, cache, clock), base)
+            anew = snapshot(root, Ports(GROUP, objects, objects, MemoryCache(), clock), base)
             assert kept.root == anew.root
             assert (kept.files, kept.problems) == (anew.files, anew.problems)
             if is_same and base is not None:

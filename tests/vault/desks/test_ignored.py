@@ -14,8 +14,9 @@ from vault.desks.causes import Cause
 from vault.desks.choosing import Problem
 from vault.desks.former_ignore import Former, Held
 from vault.desks.ignore import Ignore
+from vault.desks.scan import Scanning
 from vault.desks.tree import walk
-from vault.desks.worktree import Scanning, Snapshot
+from vault.desks.worktree import Snapshot
 from vault.files import Unreadable
 from vault.records import RecordHash
 

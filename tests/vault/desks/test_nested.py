@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from tests.vault.desks.support import Desk, model_of, skipped, write
-from vault.desks.worktree import Scanning
+from vault.desks.scan import Scanning
 
 
 def test_a_folder_with_a_vault_of_its_own_is_left_out(desk: Desk) -> None:

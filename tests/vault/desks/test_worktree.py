@@ -18,14 +18,15 @@ from hypothesis import strategies as st
 
 from tests.vault.desks.acts import acts, do
 from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of, skipped, tree_of, write
-from vault.desks import worktree
+from vault.desks import scan
 from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.glance import survey
 from vault.desks.memory import MemoryCache, MemoryObjects
+from vault.desks.scan import Ports, Scanning
 from vault.desks.tree import lookup, walk
-from vault.desks.worktree import Scanning, snapshot
+from vault.desks.worktree import snapshot
 from vault.errors import Cancelled
 from vault.files import Unreadable
 
@@ -52,9 +53,7 @@ def test_a_scan_that_reuses_hashes_adds_nothing(desk: Desk) -> None:
     write(desk, "a/b", b"1")
     root = desk.scan().root
     fresh = MemoryObjects()
-    found = snapshot(
-        desk.root, group=GROUP, source=desk.objects, sink=fresh, cache=desk.cache, now_ns=lambda: LATER, base=root
-    )
+    found = snapshot(desk.root, Ports(GROUP, desk.objects, fresh, desk.cache, lambda: LATER), root)
     assert (found.root, len(fresh)) == (root, 0)
 
 
@@ -113,9 +112,9 @@ def test_what_is_saved_just_before_a_look_is_old_once_the_folder_was_surveyed(
         path.write_bytes(b"two" if surveyed else b"odd")  # somebody writes while the clock is asked
         return path.stat().st_mtime_ns + sum(surveyed)
 
-    monkeypatch.setattr(worktree, "survey", surveying)
+    monkeypatch.setattr(scan, "survey", surveying)
     objects = desk.objects
-    root = snapshot(desk.root, group=GROUP, source=objects, sink=objects, cache=desk.cache, now_ns=clock).root
+    root = snapshot(desk.root, Ports(GROUP, objects, objects, desk.cache, clock)).root
     assert model_of(objects, root) == {"f": b"two"}
     assert desk.scan(root).read == 0
 
@@ -396,9 +395,7 @@ def test_the_content_of_large_files_can_go_elsewhere(desk: Desk) -> None:
     write(desk, "large", bytes(3 << 20))
     write(desk, "text", bytes(300_000))
     objects, bulk = MemoryObjects(), MemoryObjects()
-    found = snapshot(
-        desk.root, group=GROUP, source=objects, sink=objects, bulk=bulk, cache=desk.cache, now_ns=lambda: LATER
-    )
+    found = snapshot(desk.root, Ports(GROUP, objects, objects, desk.cache, lambda: LATER, bulk))
     kept = {path: objects.part(entry.hash) is not None for path, entry in walk(objects, found.root)}
     assert kept == {"large": False, "text": True}
     assert {path for path, entry in walk(objects, found.root) if bulk.part(entry.hash) is not None} == {"large"}
@@ -463,7 +460,7 @@ def test_a_scan_with_a_cache_sees_what_a_scan_without_one_sees(rounds: list[list
             for act, name, other in acts:
                 with contextlib.suppress(OSError):
                     do(root, act, name, other, number)
-            kept = snapshot(root, group=GROUP, source=objects, sink=objects, cache=cache, now_ns=time.time_ns)
-            anew = snapshot(root, group=GROUP, source=objects, sink=objects, cache=MemoryCache(), now_ns=time.time_ns)
+            kept = snapshot(root, Ports(GROUP, objects, objects, cache, time.time_ns))
+            anew = snapshot(root, Ports(GROUP, objects, objects, MemoryCache(), time.time_ns))
             assert kept.root == anew.root
             assert (kept.files, kept.problems) == (anew.files, anew.problems)
