@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lazy.address import ResolvedCommit
-from lazy.folder.checkout_files import CheckedOut, Foreseen, as_planned, foreseen, write_state
+from lazy.folder.checkout_files import CheckedOut, Foreseen, Rewriting, as_planned, foreseen, write_state
 from lazy.folder.had_again import holds_mine, holds_something
 from lazy.folder.moving import planned_follow, planned_moves
 from lazy.folder.saving import UncommittedChanges
@@ -53,9 +53,9 @@ def bring_back(
         return _bring_over(vault, found, path, edited, watch)._replace(is_finished=is_finished)
     base = checkout_of(vault, desk)
     over = base.commit if base is not None else None
-    result, pushed_out = write_state(vault, found, dirty.tree, tree, overlay, path, watch, over)
-    gone = f"{desk}@{pushed_out}" if pushed_out else ""
-    return CheckedOut(desk, result, pushed_out=gone, is_finished=is_finished)
+    done = write_state(vault, Rewriting(found, dirty.tree, tree, path, over), overlay, watch)
+    gone = f"{desk}@{done.pushed_out}" if done.pushed_out else ""
+    return CheckedOut(desk, done.result, pushed_out=gone, is_finished=is_finished)
 
 
 def plan_bring_back(

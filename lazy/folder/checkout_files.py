@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from lazy.address import ResolvedCommit
@@ -16,7 +17,7 @@ from vault.desk_folders import folder_of, within
 from vault.desks.checkout import CheckoutResult, apply_plan
 from vault.desks.diff import diff_trees
 from vault.desks.memory import MemoryObjects
-from vault.desks.plan import Skip
+from vault.desks.plan import CheckoutPlan, Skip
 from vault.desks.ports import Source
 from vault.desks.temporary import remove_temporary
 from vault.desks.tree import lookup, walk
@@ -30,8 +31,9 @@ from vault.revisions.history import commit_info
 from vault.space import require_room
 from vault.vault import Vault
 from vault.watch import Watch
+from vault.writer import Writer
 
-__all__ = ["CheckedOut", "Foreseen", "as_planned", "brought_by", "foreseen", "write_state"]
+__all__ = ["CheckedOut", "Foreseen", "Rewriting", "as_planned", "brought_by", "foreseen", "write_state"]
 
 
 class CheckedOut(NamedTuple):
@@ -94,23 +96,63 @@ def as_planned(vault: Vault, desk: str, result: CheckoutResult) -> CheckoutResul
     return CheckoutResult(written, deleted, (*result.skipped, *late))
 
 
-def write_state(
-    vault: Vault,
-    found: ResolvedCommit,
-    before: RecordHash,
-    after: RecordHash,
-    overlay: MemoryObjects,
-    path: str,
-    watch: Watch,
-    over: RecordHash | None = None,
-) -> tuple[CheckoutResult, str]:
-    """Write what differs between two trees into the desk's folder, which stands on the same commit as before.
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """What is to be written into the folder of a desk, which goes on standing on the same commit.
 
-    Returned with it is the name of the state that is kept no more for it, as `lazy.folder.keeping.Found` has it.
+    Args:
+        found: the revision that it comes from.
+        before: the tree that the folder was found with.
+        after: the one that it is to have.
+        path: at and below which it differs; all of the folder if empty.
+        over: the commit that the folder stands on, where an undo is to bring back what the path held before: what that
+            commit has there, else a state that is kept.
+    """
 
-    With the commit `over`, which the folder stands on, an undo brings back what the path held before: what that commit
-    has there, else a state that is kept. Where only what was gone comes back, as the folder stands on it, the entry
-    says so: it stands in no undo's way.
+    found: ResolvedCommit
+    before: RecordHash
+    after: RecordHash
+    path: str = ""
+    over: RecordHash | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no undo could find again.
+
+        Raises:
+            ValueError: it is kept what all of the folder held; an undo of that is a checkout.
+        """
+        if self.over is not None and not self.path:
+            raise ValueError("an undo brings back a path")
+
+    @property
+    def words(self) -> list[str]:
+        """What tells the same command again."""
+        return [self.over.text if self.over is not None else "", self.path, self.found.what, self.found.tree.text]
+
+
+class Rewritten(NamedTuple):
+    """What came of it.
+
+    Args:
+        result: which paths changed.
+        pushed_out: the name of the state that is kept no more for it, as `lazy.folder.keeping.Found` has it.
+    """
+
+    result: CheckoutResult
+    pushed_out: str = ""
+
+
+class _Kept(NamedTuple):
+    """The state that is kept of what is written over: its tree, where one is, and as of `Rewritten`."""
+
+    tree: RecordHash | None = None
+    pushed_out: str = ""
+
+
+def write_state(vault: Vault, to: Rewriting, overlay: MemoryObjects, watch: Watch) -> Rewritten:
+    """Write what differs between two trees into a desk's folder; `overlay` has both.
+
+    Where only what was gone comes back, as the folder stands on it, the entry says so: it stands in no undo's way.
 
     Cut off, it leaves some paths as they are to be and a temporary file, and the same command again does the rest; that
     the state before was kept is noted for it. The rules that it takes away are kept before.
@@ -118,44 +160,71 @@ def write_state(
     Raises:
         FolderInTheWay: a file that is not known stands in the way; nothing was changed.
     """
-    folder, base = folder_of(vault, found.desk), checkout_of(vault, found.desk)
-    restores = base is not None and _only_restores(overlay, base.tree, before, after, path)
-    kept: RecordHash | None = None
-    pushed_out = ""
-    words = [over.text if over is not None else "", path, found.what, found.tree.text]
-    again = begun(vault.store, found.desk, words)
+    desk = to.found.desk
+    folder, base = folder_of(vault, desk), checkout_of(vault, desk)
+    restores = base is not None and _only_restores(overlay, base.tree, to)
+    again = begun(vault.store, desk, to.words)
     with vault.writing() as w:
-        plan = plan_folder(vault, found.desk, before, after, overlay, watch)
+        plan = plan_folder(vault, desk, to.before, to.after, overlay, watch)
         refuse_blocked(plan.skipped)
         require_room(vault.around, folder, plan.bytes, "Writing the folder")
-        hold_on(vault, found.desk, plan, overlay, folder, within(vault, found.desk))
+        hold_on(vault, desk, plan, overlay, folder, within(vault, desk))
         if again is not None:
-            kept = again.found
-        elif base is not None and over is not None and not restores and before != after:
-            if _is_other(overlay, base.tree, before, path):
-                state = keep_found(w, vault, found.desk, [path], watch)
-                kept, pushed_out = (state.tree, state.pushed_out) if state is not None else (None, "")
-            begin(w, found.desk, words, kept)
+            kept = _Kept(again.found)
+        else:
+            kept = _keep_before(w, vault, to, overlay, watch) if base is not None and not restores else _Kept()
     with vault.writing() as w:
-        cache = StoredDirCache(vault, found.desk)
-        # One path in each directory: what a run that was cut off brought back there is flushed with the rest.
-        here = tuple({name.rpartition("/")[0]: name for name in _at_and_below(overlay, after, path)}.values())
-        remove_temporary(folder, here)
-        plan = plan._replace(here=here)
-        result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
-        cache.keep()  # what this disk cannot carry would count as deleted at the next commit
-        if not path:
-            end_look(w, found.desk)
-        end(w, found.desk)
+        result = _write(w, vault, to, plan, overlay, watch)
+        end(w, desk)
         if result.written or result.deleted or again is not None:
-            if path:
-                note_part(w, vault, found.desk, path, found.node, found.commit)
-            told = {"desk": found.desk, "path": path, **({"over": over.text} if over else {})}
-            told |= {RESTORED: "yes"} if restores else {}
-            told |= {FOUND: kept.text} if kept is not None else {}
-            told |= brought_by(vault, found)
-            w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
-    return result, pushed_out
+            _tell(w, vault, to, kept.tree, restores=restores)
+    return Rewritten(result, kept.pushed_out)
+
+
+def _keep_before(w: Writer, vault: Vault, to: Rewriting, overlay: MemoryObjects, watch: Watch) -> _Kept:
+    """Keep what an undo brings back, where the commit that the folder stands on has it not, and note that."""
+    base, desk = checkout_of(vault, to.found.desk), to.found.desk
+    if base is None or to.over is None or to.before == to.after:
+        return _Kept()
+    kept = _Kept()
+    if lookup(overlay, to.before, to.path) != lookup(overlay, base.tree, to.path):
+        state = keep_found(w, vault, desk, [to.path], watch)
+        kept = _Kept(state.tree, state.pushed_out) if state is not None else _Kept()
+    begin(w, desk, to.words, kept.tree)
+    return kept
+
+
+def _write(
+    w: Writer, vault: Vault, to: Rewriting, plan: CheckoutPlan, overlay: MemoryObjects, watch: Watch
+) -> CheckoutResult:
+    """Carry out a plan, and end the look at another state where all of the folder was written."""
+    folder, desk = folder_of(vault, to.found.desk), to.found.desk
+    cache = StoredDirCache(vault, desk)
+    # One path in each directory: what a run that was cut off brought back there is flushed with the rest.
+    here = tuple({name.rpartition("/")[0]: name for name in _at_and_below(overlay, to.after, to.path)}.values())
+    remove_temporary(folder, here)
+    plan = plan._replace(here=here)
+    result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
+    cache.keep()  # what this disk cannot carry would count as deleted at the next commit
+    if not to.path:
+        end_look(w, desk)
+    return result
+
+
+def _tell(w: Writer, vault: Vault, to: Rewriting, kept: RecordHash | None, *, restores: bool) -> None:
+    """Tell the trail what was written, and of a path where it came from."""
+    found = to.found
+    told = {"desk": found.desk, "path": to.path}
+    if to.path:
+        note_part(w, vault, found.desk, to.path, found.node, found.commit)
+    if to.over is not None:
+        told["over"] = to.over.text
+    if restores:
+        told[RESTORED] = "yes"
+    if kept is not None:
+        told[FOUND] = kept.text
+    told |= brought_by(vault, found)
+    w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
 
 
 def brought_by(vault: Vault, found: ResolvedCommit) -> dict[str, str]:
@@ -163,15 +232,10 @@ def brought_by(vault: Vault, found: ResolvedCommit) -> dict[str, str]:
     return {BROUGHT: found.tree.text} if found.tree != commit_info(vault.store, found.commit).tree else {}
 
 
-def _is_other(source: Source, base: RecordHash, before: RecordHash, path: str) -> bool:
-    """Tell whether a path was found otherwise than the folder stands on it."""
-    return lookup(source, before, path) != lookup(source, base, path)
-
-
-def _only_restores(source: Source, base: RecordHash, before: RecordHash, after: RecordHash, path: str) -> bool:
+def _only_restores(source: Source, base: RecordHash, to: Rewriting) -> bool:
     """Tell whether a path is as the folder stands on it again, and nothing that the folder held is written over."""
-    is_as_base = lookup(source, after, path) == lookup(source, base, path) if path else after == base
-    return is_as_base and not any(map(holds_something, diff_trees(source, after, before)))
+    is_as_base = lookup(source, to.after, to.path) == lookup(source, base, to.path) if to.path else to.after == base
+    return is_as_base and not any(map(holds_something, diff_trees(source, to.after, to.before)))
 
 
 def _at_and_below(source: Source, tree: RecordHash, path: str) -> Iterator[str]:

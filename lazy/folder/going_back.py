@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lazy.address import ResolvedCommit
-from lazy.folder.checkout_files import CheckedOut, Foreseen, as_planned, brought_by, foreseen, write_state
+from lazy.folder.checkout_files import CheckedOut, Foreseen, Rewriting, as_planned, brought_by, foreseen, write_state
 from lazy.folder.copying_out import FolderNotMade
 from lazy.folder.had_again import holds_mine, holds_something, is_in_one, is_kept, looked_there
 from lazy.folder.moving import planned_follow, planned_moves
@@ -121,8 +121,8 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     base, dirty, after = _found(vault, desk, found.tree, watch, overlay)
     if _is_put_back(vault, found.tree, base, dirty):
-        result, _ = write_state(vault, found, dirty.tree, after, overlay, "", watch)
-        return CheckedOut(desk, result, stays=after != found.tree, is_finished=is_finished)
+        done = write_state(vault, Rewriting(found, dirty.tree, after), overlay, watch)
+        return CheckedOut(desk, done.result, stays=after != found.tree, is_finished=is_finished)
     before = dirty.tree if dirty.items and dirty.tree != found.tree else base.tree
     with vault.writing() as w:
         if found.tree != base.tree:
