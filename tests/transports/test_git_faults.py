@@ -11,13 +11,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
 import pytest
 
 from tests.live.proxies import stop_accepting
-from tests.transports.git_hosts import bare_repository, git
+from tests.transports.git_hosts import bare_repository, git, web_host
 from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import (
     AccessRefused,
@@ -299,6 +300,28 @@ def test_what_a_web_server_answers(tmp_path: Path, status: str, expected: type[P
     answer = f"HTTP/1.1 {status}\r\nWWW-Authenticate: Basic realm=v\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     with listener(answer.encode()) as port, pytest.raises(expected):
         GitPlace.create(f"http://127.0.0.1:{port}/v", tmp_path / "a", entropy=os.urandom)
+
+
+@pytest.mark.parametrize("page", ["<html>Please log in</html>", "", "<html>\nPlease log in\n</html>\n"])
+@pytest.mark.parametrize("expected", [None, "0123456789abcdef" * 2])
+def test_a_web_page_is_no_empty_repository(tmp_path: Path, page: str, expected: str | None) -> None:
+    """CYB-15, faults 34: git takes a page of one line for an empty list of branches.
+
+    A network that wants a login first answers so, and a friend was told that somebody deleted the place.
+    """
+    answer = f"HTTP/1.1 200 OK\r\nContent-Length: {len(page)}\r\nConnection: close\r\n\r\n{page}".encode()
+    reach = partial(GitPlace.open, expected_id=expected) if expected else partial(GitPlace.create, entropy=os.urandom)
+    with listener(answer) as port, pytest.raises(NotAGitPlace) as caught:
+        reach(f"http://127.0.0.1:{port}/v", tmp_path / "a")
+    assert "wants no login first" in caught.value.hint
+
+
+@pytest.mark.parametrize("passes_protocol", [True, False])
+def test_an_empty_repository_behind_a_web_server_is_one(tmp_path: Path, passes_protocol: bool) -> None:
+    """CYB-15: what tells it from a web page is that git answers there, by the old protocol too."""
+    bare = bare_repository(tmp_path / "v.git")
+    with web_host(tmp_path, passes_protocol=passes_protocol) as host:
+        assert GitPlace(host + bare.name, tmp_path / "a").nodes(GROUP) == []
 
 
 def test_the_road_over_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,11 +12,12 @@ import queue
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
 from time import monotonic
+from types import MappingProxyType
 from typing import IO, cast
 
 from transports.errors import GitMissing
@@ -132,6 +133,7 @@ class GitRunner:
         arrived: Callable[[], int] | None = None,
         limit: int = 0,
         settings: Sequence[str] = (),
+        traces: bool = False,
     ) -> tuple[int, bytes, str]:
         """Run a command that talks with the remote; return its exit code, output and complaints.
 
@@ -141,6 +143,7 @@ class GitRunner:
             arrived: for a fetch, returns the bytes that are here.
             limit: how many there may be.
             settings: `name=value`, for this talk alone.
+            traces: whether each line of git's protocol stands among the complaints too.
 
         Raises:
             PlaceUnreachable: the host fell silent, or the talk hardly gets on.
@@ -150,7 +153,7 @@ class GitRunner:
         # What git hands over to be sent moves nothing for it any more: on a slow line it waits for longer than a fetch.
         slow = [f"http.lowSpeedTime={self.patience.window:.0f}"] if words[0] == "push" else []
         options = [word for setting in (*slow, *settings) for word in ("-c", setting)]
-        process = self._begin(self._words([*options, *words]))
+        process = self._begin(self._words([*options, *words]), {"GIT_TRACE_PACKET": "1"} if traces else {})
         try:
             return self._listen(process, stdin, Pace(self.remote.shown, self.patience, arrived, limit))
         finally:
@@ -202,7 +205,7 @@ class GitRunner:
     def _words(self, words: Sequence[str]) -> list[str]:
         return ["git", f"--git-dir={self.repository}", "--no-replace-objects", *words]
 
-    def _begin(self, words: list[str]) -> subprocess.Popen[bytes]:
+    def _begin(self, words: list[str], more: Mapping[str, str] = MappingProxyType({})) -> subprocess.Popen[bytes]:
         try:
             git, not_found = git_library()
         except ImportError as error:
@@ -212,7 +215,11 @@ class GitRunner:
             raise GitMissing(told, hint="Install lace anew, with all that it needs.") from error
         try:
             running = git(str(self.home)).execute(
-                words, istream=subprocess.PIPE, as_process=True, env=self._environment(), start_new_session=True
+                words,
+                istream=subprocess.PIPE,
+                as_process=True,
+                env={**self._environment(), **more},
+                start_new_session=True,
             )
         except not_found as error:
             raise GitMissing(f"{self.remote.shown} is a git place, and git cannot be run here.") from error

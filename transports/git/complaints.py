@@ -16,7 +16,7 @@ from transports.errors import (
 from transports.git.upkeep import mark_torn
 from vault.errors import PlaceError
 
-__all__ = ["complaint", "damaged", "fault_of_git", "printable", "way_out"]
+__all__ = ["complaint", "damaged", "fault_of_git", "printable", "way_out", "web_page"]
 
 # What stands before the @ of a URL's host, or of a HOST that a word begins with: a path may hold one too. Each part
 # ends where the next begins, for a host says what it likes.
@@ -73,6 +73,10 @@ _ENDLESS = (
     "What answers there sends more than any list of branches has, as no repository does: check the address, and that"
     " this network wants no login first; then run the same command again."
 )
+_NO_GIT = (
+    "Check the address, and that this network wants no login first: open any page in a browser. Then run the same"
+    " command again."
+)
 _SSH_MISSING = "Install ssh, or set GIT_SSH_COMMAND to a program that is there."
 # Each with its own way out, if it has one. What ssh refuses comes first: it complains of missing files on the way.
 _MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
@@ -83,6 +87,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[PlaceError], str], ...] = tuple(
         (r"permission denied \(", AccessRefused, _BY_KEY),
         (r"cannot run \S*ssh|ssh: (command )?not found", GitMissing, _SSH_MISSING),
         (r"returned error: 30[12378]", NotAGitPlace, _SENT_ON),
+        (r"info/refs not valid", NotAGitPlace, _NO_GIT),
         (r"dubious ownership", NotAGitPlace, _NOT_YOURS),
         (r"mismatched algorithms|repository's hash algorithm", NotAGitPlace, _OTHER_NAMES),
         (r"attempting to allocate \d+ over limit", PlaceUnreachable, _ENDLESS),
@@ -144,6 +149,11 @@ def fault_of_git(complaints: str, shown: str) -> PlaceError:
         f"The git place {shown} cannot be reached: {reason}.",
         hint="Check the address and the network, and run the same command again.",
     )
+
+
+def web_page(shown: str) -> NotAGitPlace:
+    """Return what to say of a web server that answers a question for branches in no words of git."""
+    return NotAGitPlace(f"The git place {shown} cannot be used: a web server answers there, and not git.", hint=_NO_GIT)
 
 
 def _reasons(complaints: str) -> str:

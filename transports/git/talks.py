@@ -14,7 +14,7 @@ from pathlib import Path
 from transports.errors import NotAGitPlace, PlaceDamaged, PlaceUnreachable, UnreadableFile
 from transports.git import upkeep
 from transports.git.command import GitRunner
-from transports.git.complaints import damaged
+from transports.git.complaints import damaged, web_page
 from transports.git.local import check_directory, far_side
 from transports.git.objects import is_oid
 from transports.git.refusals import damage, refusal
@@ -58,6 +58,8 @@ _DISCONNECTED = re.compile(r"unexpected disconnect while reading sideband packet
 _ABSENT = re.compile(r"not our ref")
 # How a host's answer names a ref that stands where it was brought, or stood there.
 _TAKEN = re.compile(r"^[ +*=]\t([0-9a-f]{40}):([!-~]+)\t", re.MULTILINE)
+_WEB = frozenset({"http", "https"})
+_SPOKEN = re.compile(r"packet: +git< ")  # how git traces what a server says in git's protocol, of whichever version
 _NOBODYS = f"{1:040x}"  # an object that nobody has
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _EVERYTHING = 1_000_000  # commits of one history; git's number for no end brings those of all other mailboxes too
@@ -128,6 +130,8 @@ class Talks(Repository):
         self._count.read += len(answer)
         if code:
             raise self._fault(complaints)
+        if not answer and self._git.remote.protocol in _WEB:
+            self._check_spoken(words)
         refs = {}
         for line in answer.decode("utf-8", "replace").splitlines():
             oid, _, name = line.partition("\t")
@@ -136,6 +140,19 @@ class Talks(Repository):
                     raise NotAGitPlace(f"The git place {self._git.remote.shown} uses SHA-256 names; lace needs SHA-1.")
                 refs[name.removeprefix(_REFS)] = oid
         return refs
+
+    def _check_spoken(self, words: Sequence[str]) -> None:
+        """Refuse a web server that lists no branch and speaks no git: git takes its page for such a list.
+
+        Raises:
+            NotAGitPlace: it is one.
+            PlaceError: the remote cannot be asked.
+        """
+        code, _, complaints = self._git.talk(*words, traces=True)
+        if code:
+            raise self._fault(complaints)
+        if not _SPOKEN.search(complaints):
+            raise web_page(self._git.remote.shown)
 
     def fetch_refs(self, names: Sequence[str]) -> None:
         """Fetch the tips of refs and nothing that lies behind them.
