@@ -9,7 +9,7 @@ from itertools import compress
 from sys import intern
 from typing import NamedTuple
 
-from lazy.visits.located import Located, LocatedAt
+from lazy.visits.located import Located
 from lazy.visits.mine import SMALL_RUN, MyListing
 from transports.bundles.bundle import Near
 from transports.index.runs import Run
@@ -201,12 +201,12 @@ def _locate(
     runs = []
     for at, source in enumerate(sources):
         is_another = begins and at > 0  # the first is what an interrupted run left in my own
-        reads = source.reads(LocatedAt(located, _SOUGHT))
+        reads = source.reads(located.those_at(_SOUGHT))
         if is_another:
             reads = (read for read in reads if read[0].mailbox != vault.node)
         for record in _readable(vault, medium, source, reads, proven, watch):
             located.move(record, at)
-        found = LocatedAt(located, at)
+        found = located.those_at(at)
         if found:
             runs.append(source.only(found))
     return tuple(runs)

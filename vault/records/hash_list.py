@@ -14,6 +14,7 @@ _ITEM = Struct(f"<B{DIGEST_BYTES}s")
 _SIZE = _ITEM.size
 _PART = 4096 * _SIZE
 _KINDS = {ord(kind): kind for kind in KINDS}
+_CODES = {kind: kind.encode() for kind in KINDS}
 _new = tuple.__new__  # what is in a list was checked when it came
 
 
@@ -37,7 +38,7 @@ class HashList(Sequence[RecordHash]):
         if isinstance(records, HashList):
             self.packed += records.packed
         else:
-            self.packed += b"".join(kind.encode() + digest for kind, digest in records)
+            self.packed += b"".join([_CODES[kind] + digest for kind, digest in records])
 
     def cut(self, count: int) -> None:
         """Keep the first so many."""

@@ -31,6 +31,8 @@ class DigestTable:
     def __init__(self, width: int) -> None:
         self._size = DIGEST_BYTES + width
         self._few: dict[bytes, bytes] | None = {}  # all of them, as long as speed counts for more than room
+        self.get: Callable[[bytes], bytes | None] = self._few.get
+        """Return the value of a digest, or None."""
         self._buckets: defaultdict[int, bytearray] = defaultdict(bytearray)  # 4,096 of them, of a few kilobytes each
         self._count = 0
 
@@ -44,16 +46,14 @@ class DigestTable:
             few[digest] = value
             if len(few) > FEW:
                 self._few = None
+                self.get = self._found
                 for one, of_it in few.items():
                     self.put(one, of_it)
             return
         self._buckets[digest[0] << 4 | digest[1] >> 4] += digest + value
         self._count += 1
 
-    def get(self, digest: bytes) -> bytes | None:
-        """Return the value of a digest, or None."""
-        if self._few is not None:
-            return self._few.get(digest)
+    def _found(self, digest: bytes) -> bytes | None:
         bucket = self._buckets.get(digest[0] << 4 | digest[1] >> 4)
         if bucket is None:
             return None
@@ -74,6 +74,7 @@ class DigestTable:
     def clear(self) -> None:
         """Forget all."""
         self._few = {}
+        self.get = self._few.get
         self._buckets.clear()
         self._count = 0
 
