@@ -26,7 +26,7 @@ from vault.store.batch_reads import ReadAhead
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Missing", "additions", "exposed_bytes", "exposed_sizes", "missing", "others"]
+__all__ = ["Missing", "additions", "exposed_sizes", "missing", "others"]
 
 # Copied into every mailbox, never referenced: who belongs must not hang on a bundle of somebody else.
 _BELONGING = frozenset({CARD_APP, FOUNDING_APP, MEMBER_APP, REVOCATION_APP})
@@ -36,7 +36,7 @@ _LOADED_TOGETHER = 500  # records whose places in packs are asked for at once
 _READ_TOGETHER = 10_000  # records whose places in other mailboxes are in memory at once
 
 
-def exposed_bytes(vault: Vault, after: int, upto: int) -> int:
+def _exposed_bytes(vault: Vault, after: int, upto: int) -> int:
     """Return the bytes of what a part of the exposure log shares."""
     ((size,),) = vault.store.rows(
         "SELECT ifnull(sum(ifnull(k.size, length(b.bytes))), 0) FROM exposure e JOIN body b USING (p)"
@@ -67,6 +67,7 @@ class Missing(NamedTuple):
         copied: what is copied, in the order of the log.
         apps: App of each of these.
         sizes: bytes of each of these.
+        positions: of each of these in the store, as long as none is numbered anew.
     """
 
     references: tuple[Run, ...]
@@ -74,6 +75,7 @@ class Missing(NamedTuple):
     copied: HashList
     apps: tuple[str, ...]
     sizes: array[int]
+    positions: array[int]
 
 
 def missing(
@@ -104,13 +106,14 @@ def missing(
         DataError: my own mailbox there is not whole.
         PlaceError: the medium went away.
     """
-    located, apps, sizes = _exposed(vault, between, known.of_additions())
+    located, apps, sizes, positions = _exposed(vault, between, known.of_additions())
     references = _locate(vault, medium, located, sources, known.proven, watch, begins=begins)
     is_copied = located.are_at(_COPIED, _SOUGHT)
     left = array("Q", compress(sizes, is_copied))
     named = len(sizes) - len(left), sum(sizes) - sum(left)
     copied = located.records if all(is_copied) else HashList(compress(located.records, is_copied))
-    return Missing(references, named, copied, tuple(compress(apps, is_copied)), left)
+    places = array("q", compress(positions, is_copied))
+    return Missing(references, named, copied, tuple(compress(apps, is_copied)), left, places)
 
 
 def additions(vault: Vault, lacking: Missing, watch: Watch, known: MyListing) -> Iterator[Addition]:
@@ -135,29 +138,32 @@ def additions(vault: Vault, lacking: Missing, watch: Watch, known: MyListing) ->
 
     if done:
         watch.travelled(done, count, moved, total, "send")
-    ahead: ReadAhead | None = None
-    for number, (record, app, size) in enumerate(zip(records, lacking.apps, lacking.sizes, strict=True)):
-        if number % _LOADED_TOGETHER == 0:
-            ahead = vault.store.read_ahead(list(records[number : number + _LOADED_TOGETHER]))
-        moved += size
-        watch.travelled(done + number + 1, count, moved, total, "send")
-        yield Addition(
-            record,
-            app,
-            load=partial(_load, vault, record, ahead),
-            near=None if ahead is None or ahead.rests_alone(record) else partial(_near, vault, record, in_reach),
-        )
+    for start in range(0, len(records), _LOADED_TOGETHER):
+        those = slice(start, start + _LOADED_TOGETHER)
+        some = list(records[those])
+        ahead = vault.store.read_ahead(some, lacking.positions[those])
+        for record, app, size in zip(some, lacking.apps[those], lacking.sizes[those], strict=True):
+            done += 1
+            moved += size
+            watch.travelled(done, count, moved, total, "send")
+            near = None if ahead.rests_alone(record) else partial(_near, vault, record, in_reach)
+            yield Addition(record, app, partial(_load, vault, record, ahead), near)
 
 
-def _exposed(vault: Vault, between: tuple[int, int], listed: Listing) -> tuple[Located, list[str], array[int]]:
-    """Return the records of a part of the exposure log that are not listed, with how to seek each, its App and size."""
+def _exposed(
+    vault: Vault, between: tuple[int, int], listed: Listing
+) -> tuple[Located, list[str], array[int], array[int]]:
+    """Return the records of a part of the exposure log that are not listed, with how to seek each.
+
+    Of each also its App, its size and its position.
+    """
     # One text for each kind and App, and no object for each row: a first visit brings a hundred thousand of them.
     located = Located()
     apps: list[str] = []
-    sizes = array("Q")
+    sizes, positions = array("Q"), array("q")
     is_some_listed = len(listed) > 0
-    for kind, digest, app, size in vault.store.db.execute(
-        "SELECT b.kind, b.digest, s.s, ifnull(k.size, length(b.bytes)) FROM exposure e JOIN body b USING (p)"
+    for kind, digest, app, size, p in vault.store.db.execute(
+        "SELECT b.kind, b.digest, s.s, ifnull(k.size, length(b.bytes)), p FROM exposure e JOIN body b USING (p)"
         " LEFT JOIN packed k USING (p) JOIN rec r USING (p)"
         " JOIN sym s ON s.id = r.app WHERE e.at > ? AND e.at <= ? ORDER BY e.at",
         between,
@@ -167,13 +173,13 @@ def _exposed(vault: Vault, between: tuple[int, int], listed: Listing) -> tuple[L
             located.add(record, _COPIED if app in _BELONGING else _SOUGHT)
             apps.append(intern(app))
             sizes.append(size)
-    return located, apps, sizes
+            positions.append(p)
+    return located, apps, sizes, positions
 
 
-def _load(vault: Vault, record: RecordHash, ahead: ReadAhead | None) -> bytes | memoryview:
+def _load(vault: Vault, record: RecordHash, ahead: ReadAhead) -> bytes | memoryview:
     """Return the stored bytes of a record; nothing where it is gone by now."""
-    found = ahead.stored(record) if ahead is not None else None
-    return found or vault.store.stored(record) or b""
+    return ahead.stored(record) or vault.store.stored(record) or b""
 
 
 def _near(vault: Vault, record: RecordHash, in_reach: Callable[[RecordHash], bool]) -> Near | None:
@@ -243,19 +249,20 @@ def _read(
             yield fetched.hash
 
 
-def others(vault: Vault, medium: MailboxMedium, sought: int) -> list[Listing]:
+def others(vault: Vault, medium: MailboxMedium, between: tuple[int, int]) -> list[Listing]:
     """Return what the other members' mailboxes of this medium list, to reference it instead of copying it.
 
     Looking costs no more than copying: of each mailbox the newest runs are read, up to one that is larger than all that
     is sought.
     """
-    most = max(sought, SMALL_RUN)
     found = []
+    most = 0  # asked for once somebody is there: it is read of each record
     members = {str(row[0]) for row in vault.store.rows("SELECT node FROM member")}
     for node in medium.nodes(vault.group):
         if node == vault.node or node.text not in members:
             continue
         try:
+            most = most or max(_exposed_bytes(vault, *between), SMALL_RUN)
             mailbox = Mailbox(medium, vault.group, node)
             head = read_head(mailbox)
             newest = newest_runs(mailbox, head.head.runs if head is not None else (), most)

@@ -15,7 +15,7 @@ from lazy.belonging.beacon import due_on
 from lazy.people import is_member
 from lazy.places.published import Rest, Span, left_as, wrote
 from lazy.places.sealing import is_under_new_key, rebased
-from lazy.visits.additions import Missing, additions, exposed_bytes, exposed_sizes, missing, others
+from lazy.visits.additions import Missing, additions, exposed_sizes, missing, others
 from lazy.visits.copying import clear_unnamed, copy_wanted
 from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
 from lazy.visits.my_head import next_head, remember, shown
@@ -236,7 +236,7 @@ class _Publisher(NamedTuple):
         vault, medium, watch = self.vault, self.medium, self.watch
         if between[1] - between[0] > _MANY:
             kept.forget()  # no page is read from here on, and what is named of so many takes as much room
-        sources = others(vault, medium, exposed_bytes(vault, *between))
+        sources = others(vault, medium, between)
         files, lost = known.files(), known.lost()
         begins = not known.runs or bool(lost)
         unnamed = _unnamed(known, writer)

@@ -237,6 +237,23 @@ def test_small_records_and_such_as_rest_on_others_are_read_ahead(store: Store) -
     assert bool(store.resting_on(changed.hash)) is True
 
 
+def test_what_is_asked_for_by_position_is_the_same_and_never_another(store: Store) -> None:
+    """Once another process numbers anew, what stands at a position is another record, and is given to nobody."""
+    entry, _ = put(store, _CONTENT)
+    small = [data_plex(_GROUP, b"small %d" % number) for number in range(5)]
+    with store.transaction():
+        store.add([(plex, plex.encode()) for plex in small])
+        store.settle(None, None)
+    records = [*(plex.hash for plex in small), *chunk_hashes(store, entry.hash)]
+    places = [store.position(record) or 0 for record in records]
+    by_digest, by_position = store.read_ahead(records), store.read_ahead(records, places)
+    assert [by_position.stored(record) for record in records] == [by_digest.stored(record) for record in records]
+    assert [by_position.rests_alone(record) for record in records] == [True] * len(records)
+    moved = store.read_ahead(records[:4], places[1:5])
+    assert [moved.stored(record) for record in records[:4]] == [None, *(plex.encode() for plex in small[1:4])]
+    assert not moved.rests_alone(records[0])
+
+
 def test_what_is_read_ahead_is_proven_one_by_one(store: Store) -> None:
     """REC-5: a damaged byte costs its record and no other."""
     entry, made = put(store, _CONTENT)

@@ -22,11 +22,14 @@ __all__ = ["BlobSlot", "ReadAhead", "Row", "blobs", "rows_of", "slots_of"]
 _WHERE: Final = f"""
 SELECT b.digest, r.size, f.pack, f.at + k.at, k.size FROM body b JOIN rec r USING (p) JOIN packed k USING (p)
 JOIN frame f ON f.id = k.frame WHERE f.form = {RAW} AND b.kind = 'P' AND b.digest IN"""  # noqa: S608
+# What lies in its row is in no pack, so that nothing more is looked up of it.
 _ROWS: Final = """
 SELECT b.kind, b.digest, b.p, CASE WHEN length(b.bytes) < 4096 THEN b.bytes ELSE x'' END, k.p,
     ifnull(length(f.bases), 0), f.form, r.size, f.pack, f.at + k.at, k.size
-FROM body b LEFT JOIN rec r USING (p) LEFT JOIN packed k USING (p) LEFT JOIN frame f ON f.id = k.frame
-WHERE b.digest IN"""
+FROM body b LEFT JOIN packed k ON k.p = b.p AND length(b.bytes) = 0 LEFT JOIN rec r ON r.p = k.p
+LEFT JOIN frame f ON f.id = k.frame WHERE """
+_BY_DIGEST, _BY_POSITION = f"{_ROWS} b.digest IN", f"{_ROWS} b.p IN"
+_new = tuple.__new__  # what is not as it is asked for is not found
 _STRETCH: Final = 1 << 20  # bytes read at once
 _GAP: Final = 64 << 10  # bytes between two records, such as a manifest, that are read and passed over
 
@@ -108,16 +111,25 @@ class Row(NamedTuple):
 
 
 def rows_of(
-    db: sqlite3.Connection, records: Sequence[RecordHash]
+    db: sqlite3.Connection, records: Sequence[RecordHash], positions: Sequence[int] = ()
 ) -> tuple[dict[RecordHash, Row], dict[bytes, BlobSlot]]:
-    """Return what the store says of some hundred records, and where they rest, as `slots_of` does, in one question."""
-    digests = list(dict.fromkeys(record.digest for record in records))
+    """Return what the store says of some hundred records, and where they rest, as `slots_of` does, in one question.
+
+    Args:
+        db: the store's connection.
+        records: which; those that are not here are left out.
+        positions: of the records, where they are known: to seek digests takes longer than to read what is small.
+    """
+    if positions:
+        answers = select_in(db, _BY_POSITION, positions)
+    else:
+        answers = select_in(db, _BY_DIGEST, list(dict.fromkeys(record.digest for record in records)))
     rows: dict[RecordHash, Row] = {}
     found: dict[bytes, BlobSlot] = {}
-    for kind, digest, p, stored, packed, bases, form, blob, *place in select_in(db, _ROWS, digests):
-        rows[RecordHash(str(kind), bytes(digest))] = Row(int(p), bytes(stored), packed is not None, bases > 0)
+    for kind, digest, p, stored, packed, bases, form, blob, pack, at, size in answers:
+        rows[_new(RecordHash, (kind, digest))] = _new(Row, (p, stored, packed is not None, bases > 0))
         if form == RAW and kind == "P" and blob is not None:
-            found[bytes(digest)] = BlobSlot(int(blob), *map(int, place))
+            found[bytes(digest)] = BlobSlot(*map(int, (blob, pack, at, size)))
     return rows, found
 
 
