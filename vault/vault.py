@@ -113,7 +113,8 @@ class Vault:
         around: clock, randomness and machine.
         lock: given while the vault is begun: it is held, and the vault is not complete yet.
         key: of the node, where it is at hand; loaded at its first use else.
-        mending: to be checked or repaired: it opens without the note whose it is, where its records are there.
+        mending: to be checked or repaired: it opens without the note whose it is, where its records are there, and in
+            the form of a former version where a page that rotted keeps it from being brought to this one.
 
     Raises:
         NoVault: there is none in the folder.
@@ -140,7 +141,7 @@ class Vault:
                 raise StoreDamaged(f"The vault in {folder} has lost its store.", hint=BEYOND)
             if not path.is_file():
                 raise NoVault(f"There is no vault in {folder}.")
-        self.store = Store(path)
+        self.store = Store(path, mending=mending)
         if lock is None and not self._names_node(mending):
             self._require_records(mending)
         self._home = self.dot.stat()

@@ -17,8 +17,10 @@ from tests.vault.vaults import around, derived, lived_in, write
 from vault.folder.work import commit
 from vault.store import Store
 from vault.store.carve import carve
+from vault.store.database import StoreDamaged
+from vault.store.guard import changed, guard, install
 from vault.store.salvage import copy_missing, copy_readable, keep_whole, missing_names
-from vault.store.schema import copy_whole
+from vault.store.schema import DERIVED_TABLES, SCHEMA_VERSION, copy_whole, form_of, lay_out_as, migrate, misshapen
 from vault.vault import Vault
 
 _HEADER_FREE = 36  # where the header says how many pages are free
@@ -65,6 +67,17 @@ def _page(root: Path, name: str) -> int:
 
 def _alice(root: Path) -> Vault:
     return Vault(root / "alice", around(root, "alice"), mending=True)
+
+
+def _as_version_13(root: Path) -> None:
+    """Let alice's store be one of the lace before: its sums are made otherwise, and nothing else is."""
+    with closing(sqlite3.connect(_store(root), isolation_level=None)) as db:
+        install(db)
+        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            db.execute(f"DROP TRIGGER {name}")
+        guard(db, DERIVED_TABLES, (), 13)
+        db.execute("PRAGMA user_version = 13")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _records(vault: Vault) -> set[bytes]:
@@ -241,6 +254,50 @@ def test_a_file_that_could_not_be_read_whole_is_kept(root: Path, name: str, *, i
     kept = root / "alice/.vault/damaged/store.db"
     assert kept.exists() == is_kept
     assert not is_kept or kept.read_bytes()[at : at + 4096] == rotten
+
+
+@pytest.mark.parametrize("name", ["met", "meta", "place", ""], ids=lambda name: name or "free pages")
+def test_a_store_of_a_former_version_is_mended_before_it_is_brought_to_this_one(root: Path, name: str) -> None:
+    """APP-13, APP-14: no step could be made over a rotten page, and the whole vault was to be moved away."""
+    with _alice(root) as alice:
+        write(alice, "notes.txt", "mine alone\n")
+        commit(alice, "a draft")
+        records, node, log = _records(alice), alice.node, alice.store.rows("SELECT * FROM log")
+    _as_version_13(root)
+    _flip(root, _page(root, name) if name else _HEADER_FREE + 3)
+    before = _store(root).read_bytes()
+    with pytest.raises(StoreDamaged, match="malformed"):
+        Vault(root / "alice", around(root, "alice")).close()
+    with _alice(root) as alice:
+        assert [bad.code for bad in examine(alice).bad][-1] == "integrity"
+        alice.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert _store(root).read_bytes() == before
+        report = mend(alice)
+        assert (report.bad, report.lost) == ((), ())
+        is_local = name in {"met", "meta", "place"}
+        assert [bad.name for bad in report.repaired if bad.code == "changed"] == ([name] if is_local else [])
+        assert (alice.node, alice.store.rows("SELECT * FROM log")) == (node, log)
+        assert _records(alice) >= records
+    with Vault(root / "alice", around(root, "alice")) as alice:
+        assert alice.store.rows("PRAGMA user_version") == [(SCHEMA_VERSION,)]
+        assert examine(alice).ok
+
+
+@pytest.mark.parametrize("version", [1, 5, 6, 11, 12])
+def test_an_empty_store_of_any_form_takes_what_such_a_store_has(tmp_path: Path, version: int) -> None:
+    """APP-13: and comes to the form of this one with it."""
+    with closing(sqlite3.connect(tmp_path / "old.db", isolation_level=None)) as old:
+        install(old)
+        lay_out_as(old, version)
+        assert form_of(old) == version
+        old.execute("INSERT INTO met(node, tai, place) VALUES ('V.x', '@0', 'stick')")
+        with Store(tmp_path / "made.db", create=True) as made:
+            lay_out_as(made.db, version)
+            with made.transaction():
+                assert copy_readable(old, made.db)
+            migrate(made.db)
+            assert made.rows("SELECT node FROM met") == [("V.x",)]
+            assert (form_of(made.db), misshapen(made.db), changed(made.db)) == (SCHEMA_VERSION, [], [])
 
 
 def test_of_a_long_local_table_only_the_rows_of_one_page_are_lost(root: Path) -> None:

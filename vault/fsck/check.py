@@ -24,16 +24,16 @@ from vault.fsck.scratch import scratch, undisturbed
 from vault.log_gap import log_gap
 from vault.readable_files import changed_readable
 from vault.settings_file import can_restore, settings_change
-from vault.store import guard, packcheck
+from vault.store import Store, guard, packcheck
 from vault.store.compare import differences
 from vault.store.database import kind_of
 from vault.store.numbers import beyond
-from vault.store.schema import DERIVED_TABLES
+from vault.store.schema import DERIVED_TABLES, SCHEMA_VERSION, form_of
 from vault.store.values import TRUTH_TABLES, mistyped
 from vault.vault import READABLE, Vault
 from vault.watch import Watch
 
-__all__ = ["WRONG_TYPE", "check"]
+__all__ = ["WRONG_TYPE", "changed_tables", "check"]
 
 WRONG_TYPE = "wrong-type"  # code of a table in which such a value stands: nothing else is looked at then
 _TYPES = {"INTEGER": "number", "TEXT": "text", "BLOB": "bytes"}
@@ -50,6 +50,7 @@ _ONLY_BACKUP = (
     " and here lace record put FILE. Without it nothing proves what was done then, and everything else goes on."
 )
 _HEAD = "The head of store.db says that it is only to be read, and no lace wrote that. Run: lace fsck --repair"
+_FORMER = "The store is of an earlier lace, and a page that rotted keeps it from being brought to the form of this one."
 _BREAKS = 20  # of the audit trail that are named each
 _NO_ENTRY = (
     "Entry {} of your own log, {}, is missing: what you shared after it reaches nobody. Run: lace sync - it fetches"
@@ -80,6 +81,8 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         DiskFull, NotWritable: there is no room to build the views beside the store, and nothing else is wrong.
     """
     with undisturbed(vault) as is_kept:
+        if form_of(vault.store.db) < SCHEMA_VERSION:  # whatever else is asked expects the tables of this one
+            return FsckReport(ok=False, records=0, bad=tuple(_former(vault)))
         bad = [*faults_of_file(vault), *(_refuses(vault) if is_kept else ())]
         if any(is_beyond(thing) for thing in bad):
             return FsckReport(ok=False, records=0, bad=tuple(bad))
@@ -99,6 +102,12 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
                 raise
             bad.append(BadThing("store", "store.db", "unreadable", f"Nothing else can be looked at ({fault})."))
             return FsckReport(ok=False, records=scan.records, bad=tuple(bad))
+
+
+def _former(vault: Vault) -> list[BadThing]:
+    """Name what keeps a store from being brought to the form of this version."""
+    found = [thing for thing in faults_of_file(vault) if thing.code == INTEGRITY]
+    return [*found, BadThing("store", "store.db", INTEGRITY, _FORMER)]
 
 
 def _rest(vault: Vault, scan: Scan, bad: list[BadThing], watch: Watch, *, is_kept: bool) -> FsckReport:
@@ -170,10 +179,7 @@ def _settings(vault: Vault) -> list[BadThing]:
     for key, problem in identity(vault):
         bad.append(BadThing("setting", key, "wrong-setting", f"The vault's own {key} is wrong: {problem}."))
     bad += [BadThing("key", *wrong) for wrong in key_problems(vault)]
-    bad += [
-        BadThing("local", table, "changed", f"The table {table} is not as it was written. {way_out(table)}")
-        for table in guard.changed(vault.store.db)
-    ]
+    bad += changed_tables(vault.store)
     bad += unreadable(vault)
     bad += damaged_rules(vault)
     bad += unreadable_notes(vault.store)
@@ -181,6 +187,14 @@ def _settings(vault: Vault) -> list[BadThing]:
         message = f".vault/{READABLE}/{name} is not as lace wrote it; it is only read by people, and written anew."
         bad.append(BadThing("file", name, "changed", message))
     return bad
+
+
+def changed_tables(store: Store) -> list[BadThing]:
+    """Name the local tables of a store that do not hold what was written to them."""
+    return [
+        BadThing("local", table, "changed", f"The table {table} is not as it was written. {way_out(table)}")
+        for table in guard.changed(store.db)
+    ]
 
 
 def _notes(vault: Vault) -> tuple[BadThing, ...]:

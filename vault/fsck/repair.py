@@ -14,7 +14,7 @@ from pathlib import Path
 from vault.errors import DataError
 from vault.files import NotWritable, make_directory, write_atomic
 from vault.fsck.bodies import INTEGRITY, ROW, Scan, is_beyond, name_of, scan_bodies
-from vault.fsck.check import check
+from vault.fsck.check import changed_tables, check
 from vault.fsck.drafts import let_go_of_drafts, told_of
 from vault.fsck.folders import settle_folders
 from vault.fsck.identity import require_node, settle_identity, settle_instance
@@ -33,6 +33,7 @@ from vault.store.database import StoreDamaged
 from vault.store.numbers import renumber
 from vault.store.packmend import mend_frames
 from vault.store.salvage import copy_missing, copy_readable, keep_whole, missing_names
+from vault.store.schema import SCHEMA_VERSION, form_of, lay_out_as, migrate
 from vault.store.values import TRUTH_TABLES, retype
 from vault.surroundings import Surroundings
 from vault.vault import DOT_VAULT, Vault, lock_of
@@ -74,7 +75,9 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
                 raise StoreDamaged(thing.message, hint=REJOIN)
         with _file_anew(vault) if any(thing.code == INTEGRITY for thing in before.bad) else nullcontext():
             require_node(vault)
-            told = told_of(vault, before.bad)
+            # Where a page rotted, a check may have come to an end before it asked what is lost of them.
+            changed = [thing for thing in changed_tables(vault.store) if thing not in before.bad]
+            told = told_of(vault, (*before.bad, *changed))
             asked = told if told and not was_put_aside(vault) else ()  # or nobody has looked yet for what was lost
             lost = _make_anew(vault, watch)
         let_go_of_drafts(vault, asked, watch)  # not what was lost just now: a place may have it
@@ -85,7 +88,7 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
                 vault.store.packs.clear()
         after = check(vault, watch=watch)
     left = {(thing.kind, thing.name) for thing in after.bad}
-    gone = tuple(thing for thing in before.bad if (thing.kind, thing.name) not in left)
+    gone = tuple(thing for thing in (*before.bad, *changed) if (thing.kind, thing.name) not in left)
     return FsckReport(after.ok, after.records, after.bad, gone, lost, after.notes)
 
 
@@ -144,12 +147,15 @@ def _file_anew(vault: Vault) -> Iterator[None]:
     """
     live = vault.store
     with scratch(vault, alone=True) as made:
+        if (form := form_of(live.db)) < SCHEMA_VERSION:
+            lay_out_as(made.db, form)
         with made.transaction():
             is_whole = copy_readable(live.db, made.db)
             if (missing := missing_names(live.db, made.db)) or not is_whole:
                 whole = vault.dot / DAMAGED / live.path.name
                 keep_whole(live.db, whole)
                 copy_missing(live.db, made.db, missing, whole)
+        migrate(made.db)
         vault.store = made
         try:
             yield

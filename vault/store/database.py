@@ -15,7 +15,7 @@ from vault.errors import DataError, EnvironmentFault
 from vault.files import DiskFull
 from vault.left_log import is_left
 from vault.store.guard import install
-from vault.store.schema import lay_out, migrate
+from vault.store.schema import SCHEMA_VERSION, form_of, lay_out, migrate
 
 __all__ = [
     "BEYOND",
@@ -72,11 +72,12 @@ class VaultBusy(EnvironmentFault):
     hint = "Another lace is writing here; wait for it to end and run the same command again."
 
 
-def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
+def connect(path: Path, *, create: bool = False, mending: bool = False) -> sqlite3.Connection:
     """Open the store at `path` in WAL mode, migrated to this program's schema.
 
     `synchronous=FULL`: an acknowledged action survives a power cut (APP-13). A log that rotted is left as it is,
-    for SQLite would drop all that stands behind and say nothing.
+    for SQLite would drop all that stands behind and say nothing. To be mended, a store opens as it is where a page that
+    rotted keeps it from being migrated (`schema.form_of`).
 
     Raises:
         StoreDamaged, StoreUnwritable, VaultBusy, StoreTooNew: named for a person.
@@ -101,7 +102,11 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
             install(db)
             if create:
                 lay_out(db)
-            migrate(db)
+            try:
+                migrate(db)
+            except sqlite3.DatabaseError as fault:
+                if not mending or kind_of(fault) != sqlite3.SQLITE_CORRUPT or form_of(db) == SCHEMA_VERSION:
+                    raise
         except BaseException:
             db.close()
             raise

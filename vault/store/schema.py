@@ -13,6 +13,7 @@ text.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from functools import lru_cache
 from threading import Lock
 from typing import Final
@@ -27,7 +28,9 @@ __all__ = [
     "StoreTooNew",
     "copy_whole",
     "create_derived",
+    "form_of",
     "lay_out",
+    "lay_out_as",
     "migrate",
     "misshapen",
 ]
@@ -323,6 +326,20 @@ def lay_out(db: sqlite3.Connection) -> None:
             copy_whole(_empty(), db)
 
 
+def lay_out_as(db: sqlite3.Connection, version: int) -> None:
+    """Bring an empty store to the form of a former version, so that what such a store holds fits into it."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as older:
+        install(older)
+        _step_up(older, 0, version)
+        copy_whole(older, db)
+
+
+def form_of(db: sqlite3.Connection) -> int:
+    """Return the version whose form the tables of a store have, whatever became of its number."""
+    version = _version(db)
+    return version if 0 < version < SCHEMA_VERSION and _definitions(db) != _wanted() else SCHEMA_VERSION
+
+
 def copy_whole(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
     """Let one database be a copy of another, in one transaction of the target's.
 
@@ -366,15 +383,19 @@ def migrate(db: sqlite3.Connection) -> None:
         return
     if version > SCHEMA_VERSION:
         raise StoreTooNew(f"This vault has store version {version}; this lace reads up to version {SCHEMA_VERSION}.")
+    _step_up(db, max(0, version), SCHEMA_VERSION)
+
+
+def _step_up(db: sqlite3.Connection, version: int, upto: int) -> None:
     is_watched = version >= _WATCHED
-    for step in range(max(0, version), SCHEMA_VERSION):
+    for step in range(version, upto):
         db.execute("BEGIN IMMEDIATE")
         try:
             if max(0, _version(db)) == step:
                 rotten = changed(db, step) if is_watched else ()
                 _MIGRATIONS[step](db)
                 # After each step, or whoever goes on after a cut would take what the step changed for damage.
-                if is_watched or step + 1 == SCHEMA_VERSION:
+                if is_watched or step + 1 == upto >= _WATCHED:
                     guard(db, DERIVED_TABLES, rotten, step + 1)
                 db.execute(f"PRAGMA user_version = {step + 1}")
             db.execute("COMMIT")

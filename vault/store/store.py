@@ -49,8 +49,8 @@ class Store(Reads):
     Raises: the named faults of `vault.store.database`, by every method and by the blocks that hold what runs inside.
     """
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
-        db = connect(path, create=create)
+    def __init__(self, path: Path, *, create: bool = False, mending: bool = False) -> None:
+        db = connect(path, create=create, mending=mending)
         self._fresh = Fresh(self.keep_sums)
         super().__init__(path, db, Packs(db, path.parent / "packs"), self._fresh.pages)
         self._symbols = facts.Symbols(self.db)
