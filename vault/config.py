@@ -142,7 +142,8 @@ _TABLE = (
     Setting(
         "sync-strategy",
         "manual",
-        "When lace syncs: only when asked, now and then, after each commit, or after each release.",
+        "When lace syncs: only when asked, now and then, after each commit (friends then get the content of each),"
+        " or after each release.",
         allowed=("manual", "periodic", "on-commit", "on-release"),
     ),
 )
@@ -176,7 +177,12 @@ class Settings:
     @property
     def shares_commits(self) -> bool:
         """Whether each commit is shared: by the setting `share`, or because every commit is pushed."""
-        return self.get("share") == "commits" or self.get("sync-strategy") == "on-commit"
+        return self.get("share") == "commits" or bool(self.overruling("share"))
+
+    def overruling(self, key: str) -> str:
+        """Return the key of the setting that decides in place of this one; empty when this one decides (hole H-29)."""
+        pushed = key == "share" and self.get("share") != "commits" and self.get("sync-strategy") == "on-commit"
+        return "sync-strategy" if pushed else ""
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Settings:

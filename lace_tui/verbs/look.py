@@ -33,6 +33,7 @@ __all__ = ["configure", "run"]
 _WHAT = "list what was done, or prove that the trail is whole (list)"
 _HEAD = BadThing("store", "store.db", "head", "The head of store.db had rotted, by which SQLite knows how to read it.")
 _STORE = "store.db"  # and its head: what else was put aside is of records
+_OVERRULED = "While sync-strategy is on-commit, friends get the content of each commit, whatever share is."
 _SHOWN_BREAKS = 20  # of the audit trail
 
 
@@ -68,7 +69,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
     with context.open_vault() as vault:
         match context.verb:
             case "config get":
-                return _get(vault.settings, args.key)
+                return _get(context, vault.settings, args.key)
             case "config set":
                 return _set(vault, args.key, args.value)
             case _:
@@ -282,8 +283,10 @@ def _fsck_text(report: FsckReport, kept: list[str], paint: Paint, *, repairing: 
 # Config
 
 
-def _get(settings: Settings, key: str) -> Answer:
+def _get(context: Context, settings: Settings, key: str) -> Answer:
     value = settings.get(key)
+    if settings.overruling(key):  # beside the value, which programs read
+        context.say(_OVERRULED)
     return Answer(_setting(settings, SETTINGS[key]), value_text(value))
 
 
@@ -292,7 +295,10 @@ def _set(vault: Vault, key: str, text: str | None) -> Answer:
         settings = vault.settings
         settings = settings.unset(key) if text is None else settings.set(key, text)
         save_settings(vault, settings)
-    return Answer(_setting(settings, SETTINGS[key]), f"{key} is {value_text(settings.get(key))} now.")
+    told = f"{key} is {value_text(settings.get(key))} now."
+    if key in {"share", "sync-strategy"} and settings.overruling("share"):
+        told += f"\n{_OVERRULED}"
+    return Answer(_setting(settings, SETTINGS[key]), told)
 
 
 def _settings(settings: Settings) -> Answer:
@@ -303,6 +309,8 @@ def _settings(settings: Settings) -> Answer:
         for setting in SETTINGS.values():
             own = "" if setting.key in settings.chosen else paint.faint(" (default)")
             lines.append(f"{setting.key} = {value_text(settings.get(setting.key))}{own}")
+            if settings.overruling(setting.key):
+                lines.append(f"    {_OVERRULED}")
             lines.append(f"    {setting.sentence} Takes {setting.allowed_text}.")
         return "\n".join(lines)
 
@@ -315,6 +323,7 @@ def _setting(settings: Settings, setting: Setting) -> dict[str, Any]:
         "value": settings.get(setting.key),
         "default": setting.default,
         "chosen": setting.key in settings.chosen,
+        "overruled_by": settings.overruling(setting.key) or None,
         "allowed": setting.allowed_text,
         "sentence": setting.sentence,
     }

@@ -285,6 +285,21 @@ def test_settings_are_listed_set_and_returned_to_their_default(settled: Person) 
     assert "announce-unreleased = true" in settled.text("config", "list")
 
 
+def test_that_on_commit_shares_commits_is_said_where_either_setting_is_read_or_set(settled: Person) -> None:
+    """LAZ-57, LAZ-60, H-29: friends got every commit while `share` said releases, and setting either said nothing."""
+    told = "While sync-strategy is on-commit, friends get the content of each commit, whatever share is."
+    assert settled.text("config", "set", "share", "releases") == "share is releases now.\n"
+    assert settled.lace("config", "get", "share")["overruled_by"] is None
+    assert settled.text("config", "set", "sync-strategy", "on-commit") == f"sync-strategy is on-commit now.\n{told}\n"
+    assert settled.text("config", "set", "share", "releases") == f"share is releases now.\n{told}\n"
+    asked = settled.run("config", "get", "share")
+    assert (asked.out, asked.err) == (b"releases\n", f"{told}\n")
+    assert settled.lace("config", "get", "share")["overruled_by"] == "sync-strategy"
+    assert f"share = releases\n    {told}\n" in settled.text("config", "list")
+    assert settled.text("config", "set", "share", "commits") == "share is commits now.\n"
+    assert settled.text("config", "set", "sync-strategy") == "sync-strategy is manual now.\n"
+
+
 def test_a_settings_file_that_no_repair_mends_is_named_with_its_way_out(settled: Person) -> None:
     """APP-14: a repair is the next step only where it helps, here where lace wrote the file that it puts back."""
     path = settled.folder / ".vault" / "config.toml"
