@@ -38,7 +38,7 @@ class AdoptionNotAgreed(CallerError):
 
 def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
     """Add the verb's own arguments."""
-    parser.add_argument("--name", metavar="N", type=given_name, help="what friends call you")
+    parser.add_argument("--name", metavar="N", type=given_name, help="what friends call you (as before)")
     parser.add_argument("-y", "--yes", action="store_true", help="agree beforehand, whatever the new key may not do")
 
 

@@ -313,14 +313,17 @@ def _members(context: Context, _: argparse.Namespace) -> Answer:
         return Answer(data, "\n".join(lines) or "No member is known yet: sync first.")
 
 
-_NAME = (("--name",), {"metavar": "N", "type": given_name, "help": "what friends call you"})
+_NAMED: dict[str, Any] = {"metavar": "N", "type": given_name}
 _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
     "init": (
-        _NAME,
+        (("--name",), {**_NAMED, "help": "what friends call you (your login name)"}),
         (("--group",), {"metavar": "G", "default": DEFAULT_GROUP, "help": "name of the group (friends)"}),
     ),
     "invite": ((("name",), {"nargs": "?", "default": "", "metavar": "NAME", "help": "what you call the invited"}),),
-    "accept": ((("invite",), {"metavar": "INVITE", "help": "the line you were given"}), _NAME),
+    "accept": (
+        (("invite",), {"metavar": "INVITE", "help": "the line you were given"}),
+        (("--name",), {**_NAMED, "help": "what friends call you (as the invitation says, else your login name)"}),
+    ),
     "admit": (
         (("name",), {"metavar": "NAME", "help": "who asked, as in lace requests"}),
         (("--key",), {"metavar": "V", "help": "the node's key"}),

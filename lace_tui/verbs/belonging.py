@@ -32,7 +32,8 @@ class RevocationNotAgreed(CallerError):
 def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
     """Add the verb's own arguments."""
     parser.add_argument("name", metavar="NAME", help="a member's name or key; self for this device")
-    parser.add_argument("--last", type=int, metavar="SEQ", help="the last entry of their log that counts; 0 for none")
+    last = "the last entry of their log that counts; 0 for none (the last that is here)"
+    parser.add_argument("--last", type=int, metavar="SEQ", help=last)
     parser.add_argument("-m", "--reason", metavar="WHY", default="", help="why, for the others to read")
     parser.add_argument("--dry-run", action="store_true", help="say what it would mean, and change nothing")
     parser.add_argument("-y", "--yes", action="store_true", help="agree beforehand; needed where nobody can be asked")

@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             parser.add_argument("--actor", default="", metavar="NAME", help="only what this name or key did")
             parser.add_argument("--since", default="", metavar="DATE", help="not before this UTC date or moment")
             parser.add_argument("--until", default="", metavar="DATE", help="before this UTC date or moment")
-            parser.add_argument("-n", "--last", type=int, metavar="K", help="only the last K entries")
+            parser.add_argument("-n", "--last", type=int, metavar="K", help="only the last K entries (all)")
         case "fsck":
             parser.add_argument("--repair", action="store_true", help="make the views anew from the records")
         case "config get":

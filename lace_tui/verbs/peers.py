@@ -12,7 +12,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint, moment
 from lace_tui.cli.unanswered import answered_once
 from lace_tui.cli.who import formers_data, formers_lines, node_key
-from lace_tui.verbs.placing import place_at, tell_of
+from lace_tui.verbs.placing import URI_HELP, place_at, tell_of
 from lace_tui.verbs.presence import beacon_data, beacon_note
 from lazy.belonging import circle
 from lazy.belonging.beacon import known_beacons
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add whom to look at, to name or to leave."""
     if verb == "join":
         parser.add_argument("name", metavar="NAME", help="what you call the peer")
-        parser.add_argument("uri", metavar="URI", help="a directory where the two of you meet")
+        parser.add_argument("uri", metavar="URI", help=URI_HELP)
         parser.add_argument("--key", metavar="V", required=True, help="the peer's key, from lace id")
         return
     if verb == "leave":

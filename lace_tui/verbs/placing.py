@@ -27,8 +27,9 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.visits.drops import Plugged
 
-__all__ = ["as_encrypted", "configure", "meeting", "place_at", "place_data", "run", "tell_of"]
+__all__ = ["URI_HELP", "as_encrypted", "configure", "meeting", "place_at", "place_data", "run", "tell_of"]
 
+URI_HELP = "a directory, for example on a stick, a git remote, or an https address, as of a friend who serves"
 _KEPT = "What you left there in plain the next sync takes away; the host may keep it until its owner runs git gc.\n"
 
 
@@ -38,8 +39,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         return
     parser.add_argument("name", metavar="NAME", help="what you call the place" if verb == "place add" else "the place")
     if verb == "place add":
-        parser.add_argument("uri", metavar="URI", help="a directory, for example on a stick, or a git remote")
-        parser.add_argument("--for", dest="peer", metavar="PEER", help="only for this peer")
+        parser.add_argument("uri", metavar="URI", help=URI_HELP)
+        parser.add_argument("--for", dest="peer", metavar="PEER", help="only for this peer (for every member)")
         parser.add_argument("--encrypt", action="store_true", help="let only members read what you put there")
     if verb == "place set":
         parser.add_argument("--encrypt", action="store_true", help="let only members read what you put there")

@@ -38,9 +38,8 @@ class NotAgreed(CallerError):
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the verb's own arguments."""
-    parser.add_argument(
-        "--keep", type=int, default=1, metavar="K", help="how many of a desk's newest revisions keep their content"
-    )
+    keep = "how many of a desk's newest revisions keep their content (1)"
+    parser.add_argument("--keep", type=int, default=1, metavar="K", help=keep)
     parser.add_argument("--dry-run", action="store_true", help="say what would go, and change nothing")
     parser.add_argument("-y", "--yes", action="store_true", help="agree beforehand; needed where nobody can be asked")
 

@@ -33,11 +33,11 @@ _Made = TypeVar("_Made")
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add where to listen."""
     del verb
-    parser.add_argument(
-        "--listen", metavar="HOST:PORT", default=f":{_PORT}", help="where to listen; port 0 for any free one"
-    )
+    where = f"where to listen, without a host on every address; port 0 for any free one (:{_PORT})"
+    parser.add_argument("--listen", metavar="HOST:PORT", default=f":{_PORT}", help=where)
     parser.add_argument("--address", metavar="HOST:PORT", default="", help="where friends reach you, if elsewhere")
-    parser.add_argument("--rate", metavar="KB", type=int, help="send each friend at most this many kB a second")
+    rate = "send each friend at most this many kB a second (no limit)"
+    parser.add_argument("--rate", metavar="KB", type=int, help=rate)
 
 
 def run(context: Context, args: argparse.Namespace) -> int:

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         nargs="?",
         default="-",
         metavar="FILE",
-        help="stored records, one after the other; - is standard input",
+        help="stored records, one after the other; standard input (-)",
     )
 
 

@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("--from", dest="start", default="", metavar="CASE", help="where to begin (the newest)")
     parser.add_argument("--to", dest="end", default="", metavar="CASE", help="where to end (never)")
     parser.add_argument("--at", default="", metavar="CASE", help="wait for this one case, and answer once")
-    parser.add_argument("--care", choices=("v", "w", "x", "y", "z"), default="y", help=_WATCHED)
+    parser.add_argument("--care", choices=("v", "w", "x", "y", "z"), default="y", help=f"{_WATCHED} (y)")
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer | int:
