@@ -21,7 +21,7 @@ from textual.message import Message
 from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
-from lace_tui.keymap import keys_of, shown_keys
+from lace_tui.keymap import key_of, keys_of
 from lace_tui.lending import Lending
 from lace_tui.messages import DidAsk, DidFail, DidRead
 from lace_tui.screens.cards import Card, failed_card, stored_card
@@ -174,7 +174,7 @@ class LaceApp(Lending):
 
     def action_help_quit(self) -> None:
         """Say what ctrl+c is told for elsewhere; a habit ends nothing that runs."""
-        leaves, stops = (shown_keys(action_named(name), self.taste.keys).split()[0] for name in ("quit", "stop"))
+        leaves, stops = (key_of(name, self.taste.keys) for name in ("quit", "stop"))
         self.notify(f"{leaves} leaves lace; {stops} stops what runs.", markup=False)
 
     # What screens ask for
@@ -253,7 +253,7 @@ class LaceApp(Lending):
 
         lines = [
             mark("0 conflicts. What you decided is new to your friends.", GOOD),
-            mark(f"Press s to sync {target} now."),
+            mark(f"Press {key_of('sync-now', self.taste.keys)} to sync {target} now."),
             mark(sync_command(target), QUIET),
         ]
         self.push_screen(Offer("All is decided", lines), decided)
@@ -334,7 +334,7 @@ class LaceApp(Lending):
         last = self.view.last if self.view is not None else None
         if last is not None and self.card is not None and "" < self.card.ended < last.when:
             self.card = None  # another command has synced since
-        card = self.card or (stored_card(self.view) if self.view else None)
+        card = self.card or (stored_card(self.view, self.taste.keys) if self.view else None)
         if card is not None and self.job is None and isinstance(home, Home) and home.is_mounted:
             home.show_card(card, self.now_ns)
         for screen in self.screen_stack:  # a place below a page is in sight too
@@ -353,7 +353,9 @@ class LaceApp(Lending):
         here = screen.SCOPE if isinstance(screen, PlaceScreen) else None if self._folder else Scope.FIRST
         is_list = isinstance(screen, Listing | Home)
         can_mark = isinstance(screen, Listing) and screen.CAN_MARK
-        reach = {action.id: why_not(action, here, is_list=is_list, can_mark=can_mark) for action in ACTIONS}
+        reach = {
+            action.id: why_not(action, here, self.taste.keys, is_list=is_list, can_mark=can_mark) for action in ACTIONS
+        }
 
         def chosen(action_id: str | None) -> None:
             action = action_named(action_id) if action_id else None

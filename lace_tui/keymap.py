@@ -9,9 +9,9 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
-from lace_tui.actions import ACTIONS, Action, Scope
+from lace_tui.actions import ACTIONS, Action, Scope, action_named
 
-__all__ = ["clashes", "key_name", "keys_of", "no_keys", "shown_keys"]
+__all__ = ["clashes", "key_name", "key_of", "keys_of", "no_keys", "shown_keys"]
 
 _OVERLAID = {Scope.PLAN, Scope.OFFER, Scope.SERVING, Scope.LEFT, Scope.FIRST}  # nothing of a place is in reach there
 # Where Textual's name of a character is not the name Unicode gives it.
@@ -79,6 +79,11 @@ def keys_of(action: Action, changed: Mapping[str, str]) -> tuple[str, ...]:
 def shown_keys(action: Action, changed: Mapping[str, str]) -> str:
     """Return an action's keys as people read them."""
     return "  ".join(_spelled(key) for key in keys_of(action, changed)) if action.id in changed else action.shown
+
+
+def key_of(action_id: str, changed: Mapping[str, str]) -> str:
+    """Return the first key of an action, as a sentence names it."""
+    return shown_keys(action_named(action_id), changed).split()[0]
 
 
 def clashes(changed: Mapping[str, str], of: str = "") -> list[str]:

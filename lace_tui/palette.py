@@ -42,7 +42,7 @@ def commands(app: Host, screen: Screen[object]) -> Iterable[SystemCommand]:
     for action in elsewhere:
         if action.title not in titles:
             titles.add(action.title)
-            where = why_not(action, None, is_list=False)
+            where = why_not(action, None, app.taste.keys, is_list=False)
             tell = partial(screen.notify, f"{action.title} {where}.", markup=False)
             yield SystemCommand(action.title, f"{where.capitalize()}. {action.sentence}", tell, discover=False)
     for name in THEME_NAMES:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from lace_tui.asking import Asking
 from lace_tui.cli.inert import inert
+from lace_tui.keymap import key_of
 from lace_tui.messages import DidAsk, DidServe
 from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, STRONG, mark
@@ -111,9 +112,10 @@ class Serving(Asking):
             return
         self.serve_by(None)
         server.stop()
-        why = "! nobody is served any more; v in Peers begins again"
+        begins = f"{key_of('serve', self.taste.keys)} in Peers begins again"
+        why = f"! nobody is served any more; {begins}"
         if server.is_adopted:  # or friends would wait for it at an address that is no more
-            why = "! this vault has another key now: v in Peers begins again, at another address, which friends add"
+            why = f"! this vault has another key now: {begins}, at another address, which friends add"
         self.after_work(Card("Serving: ended", (mark(why, BAD),), is_bad=True))
 
     def _renew(self, server: Server) -> None:

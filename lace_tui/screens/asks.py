@@ -77,7 +77,9 @@ def _release(home: PlaceScreen, found: deeds.NextRelease, text: str | None, refu
     home.lace.begin(
         f"Release {version}" if found.is_alone else f"Release {inert(desk)} {version}",
         lambda vault, watch: deeds.release(vault, version, desk, watch, message),
-        lambda done: released_card(done, has_place=bool(home.lace.view and home.lace.view.places)),
+        lambda done: released_card(
+            done, home.lace.taste.keys, has_place=bool(home.lace.view and home.lace.view.places)
+        ),
         " ".join(["lace release", str(version), *options]),
         refused,
     )
@@ -121,9 +123,9 @@ def _move_place(home: PlaceScreen, known: Place, where: str | None, refused: Ref
     def moved(made: deeds.MovedPlace) -> Card:
         home.lace.note(as_typed("place remove", name))
         home.lace.note(made.command)  # what was refused may hold a password
-        card = place_card(made.place, made.told)
+        card = place_card(made.place, made.told, home.lace.taste.keys)
         before = mark(f"  it was {as_read(known.uri)}", QUIET)
-        following = mark("next: s syncs it; U, twice, takes the move back")
+        following = mark(f"next: {home.key_of('sync')} syncs it; {home.key_of('undo')}, twice, takes the move back")
         return Card(card.title, (*card.lines[:-1], before, following), card.is_bad)
 
     _unless_made(home, name, uri, lambda vault: deeds.move_place(vault, name, uri, here), moved, refused)
@@ -146,7 +148,7 @@ def _add_place(
         # Here, for what was refused may hold a password.
         home.lace.note(as_typed("place add", name, uri, options=_ENCRYPT if is_sealed else ""))
         offer_new(name)
-        return place_card(place, told, is_encrypted=is_encrypted)
+        return place_card(place, told, home.lace.taste.keys, is_encrypted=is_encrypted)
 
     _unless_made(home, name, uri, do, added, refused, is_sealed=is_sealed)
 
@@ -232,7 +234,7 @@ def _plan_join(peers: PlaceScreen, text: str | None, refused: Refused) -> None:
 
     def done(place: Place) -> Card:
         told = mark(f"= {name} is a peer now, met at {as_read(place.uri)}", GOOD)
-        return Card("Join: done", (told, mark("next: s syncs with them")))
+        return Card("Join: done", (told, mark(f"next: {peers.key_of('sync-peer')} syncs with them")))
 
     def planned(absent: str) -> None:
         lines = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from lace_tui.screens.cards import Card
@@ -87,31 +88,34 @@ def _adopt(vault: Vault) -> _Adopted:
 def ask_adopt(asker: PlaceScreen, need: Need) -> None:
     """Say why this vault may sign nothing, what brings that back, and what it means to go on under a new key; ask."""
     if asker.lace.server is not None:
-        asker.notify("Friends are served under the old key: end that first, by v in Peers.", markup=False)
+        ends = asker.key_of("serve")
+        asker.notify(f"Friends are served under the old key: end that first, by {ends} in Peers.", markup=False)
         return
     lines = [mark(need.title, STRONG), mark(need.facts)]
     if need.command == "lace sync":
-        lines.append(mark("So leave this, and sync first, by s. What follows is for good:", NOTE))
+        lines.append(mark(f"So leave this, and sync first, by {asker.key_of('sync')}. What follows is for good:", NOTE))
     lines.append(mark("This vault goes on under a new key; the old one stays a member that nobody speaks for here."))
     lines.append(mark("It revokes nobody whom the old one let in: whom you want revoked, revoke first.", NOTE))
     lines.append(mark("lace adopt", QUIET))
 
     def do(refused: Refused) -> None:
-        asker.lace.begin("Adopt", lambda vault, _: _adopt(vault), _adopted, "lace adopt", refused)
+        done = partial(_adopted, asker.key_of("sync"))
+        asker.lace.begin("Adopt", lambda vault, _: _adopt(vault), done, "lace adopt", refused)
 
     _agree_by_word(asker, "open", "Go on under a new key?", lines, "adopt", do)
 
 
-def _adopted(done: _Adopted) -> Card:
+def _adopted(syncs: str, done: _Adopted) -> Card:
     told = [mark(f"= {done.name} goes on under a new key", GOOD), mark(f"its words: {done.words}")]
     if done.is_in:
-        told.append(mark("Your old key admitted it, so nobody has to. next: s, so that your friends learn of it"))
+        told.append(mark("Your old key admitted it, so nobody has to."))
+        told.append(mark(f"next: {syncs}, so that your friends learn of it"))
         if done.reach:
             above = "to revoke one takes the word of that key, or of somebody above it"
             told.append(mark(f"! The old key had let in {', '.join(done.reach)}: {above}", BAD))
     else:
         told.append(mark(f"! A friend must admit it: {as_typed('admit', done.name)}", BAD))
-        told.append(mark("next: s; your friend syncs and admits you; then both sync again"))
+        told.append(mark(f"next: {syncs}; your friend syncs and admits you; then both sync again"))
     return Card("Adopt: done", tuple(told), not done.is_in)
 
 
@@ -177,7 +181,8 @@ def ask_revoke(asker: PlaceScreen, action_id: str, node: str) -> None:
 
     def planned(plan: Revoked) -> None:
         def do(refused: Refused) -> None:
-            asker.lace.begin(f"Revoke {plan.name}", lambda vault, _: revoke(vault, plan), _revoked, command, refused)
+            done = partial(_revoked, asker.key_of("sync-all"))
+            asker.lace.begin(f"Revoke {plan.name}", lambda vault, _: revoke(vault, plan), done, command, refused)
 
         command = as_typed("revoke", plan.name)
         lines = [*_revocation_lines(plan), mark("It is never taken back.", BAD), mark(command, QUIET)]
@@ -204,7 +209,7 @@ def _revocation_lines(plan: Revoked) -> list[Content]:
     return lines
 
 
-def _revoked(done: Revoked) -> Card:
+def _revoked(syncs: str, done: Revoked) -> Card:
     if done.waits:
         return Card(
             "Revoke: waits",
@@ -212,4 +217,4 @@ def _revoked(done: Revoked) -> Card:
             is_bad=True,
         )
     told = mark(f"= {done.name} is revoked", GOOD)
-    return Card("Revoke: done", (told, mark("next: S on Home, so that your friends learn of it")))
+    return Card("Revoke: done", (told, mark(f"next: {syncs} on Home, so that your friends learn of it")))

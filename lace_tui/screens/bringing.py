@@ -76,14 +76,14 @@ def offer_file(place: Listing, at: ResolvedCommit, path: str, typed: str) -> Non
 
     def done(what: CheckedOut | _Plan) -> Card | None:
         if isinstance(what, CheckedOut):
-            return _card(what, at.what, path)
+            return _card(what, at.what, path, place)
         planned(what, f"Your folder changed meanwhile, and nothing was done. {path} becomes as {at.what} has it:")
         return None
 
     place.lace.ask(lambda vault: _plan(vault, at, path), planned, "plan", asked="Check out")
 
 
-def _card(done: CheckedOut, what: str, path: str) -> Card:
+def _card(done: CheckedOut, what: str, path: str, place: Listing) -> Card:
     lines = [mark(f"= {path} is as in {what}", GOOD)]
     if done.saved is not None:
         lines.append(mark(f"what you edited there is kept as {done.desk}@{done.saved}"))
@@ -93,6 +93,6 @@ def _card(done: CheckedOut, what: str, path: str) -> Card:
     lines += out_lines([skip for skip in done.result.skipped if not skip.blocking])
     late = [skip for skip in done.result.skipped if skip.blocking]
     lines += [mark(f"! {skip.path} {skip.reason}, so it is left as it is", BAD) for skip in late]
-    keep = "" if done.revision is not None else "c in History commits it; "
-    lines.append(mark(f"next: {keep}U takes it back"))
+    keep = "" if done.revision is not None else f"{place.key_of('commit')} in History commits it; "
+    lines.append(mark(f"next: {keep}{place.key_of('undo')} takes it back"))
     return Card("Check out: done", tuple(lines), bool(late))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from textual.content import Content
 
 from lace_tui.cli.progress import bytes_text, duration_text
+from lace_tui.keymap import key_of
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark
 from vault.errors import Cancelled, LaceError
 from vault.plural import more_lines, plural
@@ -41,7 +42,9 @@ __all__ = [
 KEY_LOCKED = "key-locked"  # the code of a key whose passphrase is absent or wrong
 _KEY_HINT = "Do it again, and type the passphrase of your key."
 _LONG = 2  # seconds of work after which it is told how long it lasts, unless it is known how long it will
-_KEYS = {"lace update": "u", "lace conflicts": "2", "lace resolve": "2", "lace sync": "s"}  # that do the same here
+_DOING = {  # what does the same here, by the beginning of a command
+    "lace update": "update", "lace conflicts": "go-conflicts", "lace resolve": "go-conflicts", "lace sync": "sync",
+}  # fmt: skip
 _LISTED = 3  # releases, problems or exchanges named one by one on a card
 
 
@@ -81,11 +84,12 @@ class Trouble(NamedTuple):
         return cls("bug", f"lace has a fault ({what}).", "Please report it. What was stored before stays.")
 
 
-def stored_card(view: HomeView) -> Card:
-    """Return the card of the newest visit as the vault remembers it."""
+def stored_card(view: HomeView, keys: Mapping[str, str]) -> Card:
+    """Return the card of the newest visit as the vault remembers it; `keys` are those that the person changed."""
     last = view.last
     if last is None:
-        how = "press s" if view.places else "press a and say where you and your friends meet"
+        names = f"press {key_of('new-place', keys)} and say where you and your friends meet"
+        how = f"press {key_of('sync', keys)}" if view.places else names
         return Card("Last sync", (mark(f"No sync yet. To begin, {how}", QUIET),))
     summary = last.summary
     lines = [
@@ -107,18 +111,18 @@ def stored_card(view: HomeView) -> Card:
     return Card(f"Last sync: {last.place}", tuple(lines), bool(problems), last.when)
 
 
-def sync_card(results: list[PlaceResult], seconds: float) -> Card:
-    """Return the card of a visit that just ended."""
+def sync_card(results: list[PlaceResult], seconds: float, keys: Mapping[str, str]) -> Card:
+    """Return the card of a visit that just ended; `keys` are those that the person changed."""
     names = ", ".join(result.name for result in results)
     lines: list[Content] = []
     for result in results:
-        lines += _result_lines(result, is_named=len(results) > 1)
+        lines += _result_lines(result, keys, is_named=len(results) > 1)
     is_bad = any(result.problems or result.came.disputed or result.queued or _damaged(result) for result in results)
     return Card(f"Last sync: {names}, {duration_text(seconds)}", tuple(lines), is_bad)
 
 
-def planned_card(results: list[PlaceResult]) -> Card:
-    """Return the card of a dry run: what a sync would move."""
+def planned_card(results: list[PlaceResult], keys: Mapping[str, str]) -> Card:
+    """Return the card of a dry run: what a sync would move; `keys` are those that the person changed."""
     lines: list[Content] = []
     for result in results:
         if result.queued:
@@ -132,16 +136,26 @@ def planned_card(results: list[PlaceResult]) -> Card:
         lines.append(mark(f"{text}, and receive {plural(planned.records_to_receive if planned else 0, 'record')}"))
         for problem in result.problems[:_LISTED]:
             lines += _problem(problem.peer, problem.message, problem.code, problem.hint)
-    lines.append(mark("Nothing was moved. s syncs.", QUIET))
+    lines.append(mark(f"Nothing was moved. {key_of('sync', keys)} syncs.", QUIET))
     return Card("What would move", tuple(lines), any(result.queued or result.problems for result in results))
 
 
-def released_card(shared: Shared, *, has_place: bool) -> Card:
-    """Return the card of a release: of a first one, that everything goes to friends; and what is to be known of it."""
+def released_card(shared: Shared, keys: Mapping[str, str], *, has_place: bool) -> Card:
+    """Return the card of a release: of a first one, that everything goes to friends; and what is to be known of it.
+
+    Args:
+        shared: what was released, and what became of it at the places.
+        keys: those that the person changed.
+        has_place: whether there is a place that it can be put on.
+    """
     done, pushed = shared.made, shared.pushed
     what = f"{plural(done.files, 'file')}, {bytes_text(done.bytes)}"
     said = f"your first release: all of it goes to your friends, {what}" if done.first else f"{what} in all"
-    following = "sync, so that your friends get it" if has_place else "a adds the place where your friends get it"
+    following = (
+        "sync, so that your friends get it"
+        if has_place
+        else f"{key_of('new-place', keys)} adds the place where your friends get it"
+    )
     lines = [mark(f"= {done.desk} {done.version} is released", GOOD), mark(said)]
     lines += [mark(f"  pushed to {result.name}") for result in pushed if not result.queued]
     lines += [mark(f"  {result.name} is not reached; it stays in the queue", BAD) for result in pushed if result.queued]
@@ -151,17 +165,21 @@ def released_card(shared: Shared, *, has_place: bool) -> Card:
     return Card("Release: done", tuple(lines), bool(shared.told))
 
 
-def place_card(place: Place, worth_knowing: Sequence[str], *, is_encrypted: bool = False) -> Card:
-    """Return the card of a new place, with what is to be known of it."""
+def place_card(
+    place: Place, worth_knowing: Sequence[str], keys: Mapping[str, str], *, is_encrypted: bool = False
+) -> Card:
+    """Return the card of a new place, with what is to be known of it; `keys` are those that the person changed."""
     from transports.address import as_read  # noqa: PLC0415 - no part of the first frame
 
     told = [mark("= what you put there only members can read", GOOD)] if is_encrypted else []
     told += [mark(f"! {sentence}", BAD) for sentence in worth_knowing]
-    following = mark("next: i invites a friend, who learns of it; s syncs it")
+    following = mark(
+        f"next: {key_of('invite-friend', keys)} invites a friend, who learns of it; {key_of('sync', keys)} syncs it"
+    )
     return Card("A place", (mark(f"= {place.name}: {as_read(place.uri)}"), *told, following))
 
 
-def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
+def _result_lines(result: PlaceResult, keys: Mapping[str, str], *, is_named: bool) -> list[Content]:
     counts = _counts(result.sent, len(result.came.received), len(result.came.disputed), len(result.came.new_conflicts))
     if result.safe_to_remove:
         counts += Content("   ") + mark("= safe to remove", GOOD)
@@ -180,7 +198,7 @@ def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
         lines += _problem(problem.peer, problem.message, problem.code, problem.hint)
     lines += _more(len(result.problems))
     lines += [mark(f"! refused: {reason} ({code})", BAD) for _, code, reason in result.came.disputed[:_LISTED]]
-    lines += _more(len(result.came.disputed), ": r in Audit")
+    lines += _more(len(result.came.disputed), f": {key_of('refused', keys)} in Audit")
     lines += _damaged(result)
     for name, count in sorted(result.unreleased.items()):
         lines.append(
@@ -188,8 +206,8 @@ def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
         )
     lines += [_exchange(exchange) for exchange in result.came.exchanges]
     if result.next:
-        key = next((key for command, key in _KEYS.items() if result.next.startswith(command)), "")
-        lines.append(mark(f"next: {result.next}{f', or here {key}' if key else ''}"))
+        doing = next((name for command, name in _DOING.items() if result.next.startswith(command)), "")
+        lines.append(mark(f"next: {result.next}{f', or here {key_of(doing, keys)}' if doing else ''}"))
     return lines
 
 

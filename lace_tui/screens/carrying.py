@@ -105,7 +105,7 @@ def ask_file_of(asker: PlaceScreen) -> None:
 def _planned(asker: PlaceScreen, path: Path, plan: PlaceResult) -> None:
     command = as_typed("bundle apply", str(path))
     new = plural(plan.planned.records_to_receive if plan.planned else 0, "record")
-    told = planned_card([plan]).lines[1:-1]  # what is wrong with it
+    told = planned_card([plan], asker.lace.taste.keys).lines[1:-1]  # what is wrong with it
     lines = [mark(f"{path.name} brings {new} that you lack.", STRONG), *told, mark(command, NOTE)]
 
     def decided(is_agreed: bool | None) -> None:
@@ -114,7 +114,7 @@ def _planned(asker: PlaceScreen, path: Path, plan: PlaceResult) -> None:
             asker.lace.begin(
                 f"A file: {inert(path.name)}",
                 lambda vault, watch: apply_bundle(vault, path, watch=watch, tells_held=True),
-                lambda result: sync_card([result], asker.lace.monotonic() - began),
+                lambda result: sync_card([result], asker.lace.monotonic() - began, asker.lace.taste.keys),
                 command,
             )
 

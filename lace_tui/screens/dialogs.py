@@ -12,10 +12,10 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from lace_tui.actions import Scope, action_named
+from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert, is_harmless
-from lace_tui.keymap import shown_keys
+from lace_tui.keymap import key_of
 from lace_tui.screens.entry import TextLine
 from lace_tui.screens.marks import BAD, QUIET, STRONG, mark, pressable, rows
 from lace_tui.screens.over import Over
@@ -84,7 +84,7 @@ class Page(Over[bool]):
     def key_of(self, action_id: str) -> str:
         """Return the first key of an action, as this person has it."""
         lace: HasTaste = self.app  # type: ignore[assignment]
-        return shown_keys(action_named(action_id), lace.taste.keys).split()[0]
+        return key_of(action_id, lace.taste.keys)
 
     def action_leave(self) -> None:
         """Go back and do nothing."""

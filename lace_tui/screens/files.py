@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,6 +15,7 @@ from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import expanded, sharing_note
 from lace_tui.cli.progress import bytes_text
 from lace_tui.host import Refused
+from lace_tui.keymap import key_of
 from lace_tui.screens.bringing import offer_file
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
@@ -232,22 +234,23 @@ def offer_checkout(place: Listing, old: OldFiles) -> None:
 
     def done(what: CheckedOut | Foreseen) -> Card | None:
         if isinstance(what, CheckedOut):
-            return checked_out_card(what, at.what)
+            return checked_out_card(what, at.what, place.lace.taste.keys)
         planned(what, f"Your folder changed meanwhile, and nothing was done. It becomes as {at.what} was:")
         return None
 
     place.lace.ask(lambda vault: plan_check_out(vault, at), planned, "plan", asked="Check out")
 
 
-def checked_out_card(done: CheckedOut, what: str) -> Card:
-    """Return the card of a checkout that just ended."""
+def checked_out_card(done: CheckedOut, what: str, keys: Mapping[str, str]) -> Card:
+    """Return the card of a checkout that just ended; `keys` are those that the person changed."""
     result = done.result
     count = files_in([*result.written, *result.deleted])
     lines = [mark(f"= the folder is as {what} was: {plural(count, 'file')} changed", GOOD)]
     lines += out_lines([skip for skip in result.skipped if not skip.blocking])
     late = [skip for skip in result.skipped if skip.blocking]
     lines += [mark(f"! {skip.path} {skip.reason}, so it is left as it is", BAD) for skip in late]
-    lines.append(mark("next: c in History commits it; o on your newest brings you back"))
+    commits, goes = key_of("commit", keys), key_of("check-out", keys)
+    lines.append(mark(f"next: {commits} in History commits it; {goes} on your newest there brings you back"))
     return Card("Check out: done", tuple(lines), bool(late))
 
 

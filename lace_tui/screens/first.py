@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,6 +13,7 @@ from textual.widgets import Static
 
 from lace_tui.actions import Scope, action_named, actions_of
 from lace_tui.bindings import bindings_of
+from lace_tui.keymap import key_of
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.marks import BAD, QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Fitted, footer
@@ -67,13 +69,13 @@ class FirstRun(Screen[None]):
             line
             for action in actions_of(Scope.FIRST)
             for line in (
-                mark(f"{action.shown}  ", STRONG) + mark(action.sentence),
+                mark(f"{key_of(action.id, self.lace.taste.keys)}  ", STRONG) + mark(action.sentence),
                 mark(f"   or in a shell: {action.cli}", QUIET),
             )
         ]
         box = Static(
             rows(mark(f"No vault in {self._folder} yet.", QUIET), mark(""), *choices, mark(""),
-                 mark("Press the letter in front.", QUIET)),
+                 mark("Press the key in front.", QUIET)),
             id="choices",
         )  # fmt: skip
         box.border_title = "lace: share a folder with friends, without a server"
@@ -106,13 +108,15 @@ class FirstRun(Screen[None]):
         """Enter a friend's group with the line they sent."""
         from lazy.belonging.invitations import Invitation  # noqa: PLC0415 - no part of the first frame
 
+        keys = self.lace.taste.keys
+
         def given(line: str | None) -> None:
             if not line:
                 return
 
             def named(name: str | None) -> None:
                 if name is not None:
-                    self.lace.make_vault(partial(_accept, line, name), "lace accept INVITE", "You have joined")
+                    self.lace.make_vault(partial(_accept, line, name, keys), "lace accept INVITE", "You have joined")
 
             text = _CALLED + " Leave it empty for the name your friend suggests."
             self.app.push_screen(Question("Join friends", text, check=check_person, lacks=""), named)
@@ -135,12 +139,16 @@ def _found(name: str, group: str, folder: Path, around: Surroundings) -> tuple[V
     return vault, [mark(f"! {note}", BAD)] if note else []
 
 
-def _accept(line: str, name: str, folder: Path, around: Surroundings) -> tuple[Vault, list[Content]]:
+def _accept(
+    line: str, name: str, keys: Mapping[str, str], folder: Path, around: Surroundings
+) -> tuple[Vault, list[Content]]:
     """Enter by the line, in a thread; return what shows whom one joined, and all that is not as it may seem."""
     from lace_tui.cli.who import left_out_places, repository_note, words_to_compare  # noqa: PLC0415
 
     vault, invitation = circle.accept(folder, around, line, name=name)
     theirs, mine = words_to_compare(vault, invitation)
+    syncs, updates, adds = (key_of(name, keys) for name in ("sync", "update", "new-place"))
+    following = f"{syncs} syncs, then {updates} updates" if places(vault) else f"{adds} adds the place where you meet"
     told = [
         mark(f"You are {vault.name} in the group {invitation.group}.", STRONG),
         mark(""),
@@ -148,7 +156,7 @@ def _accept(line: str, name: str, folder: Path, around: Surroundings) -> tuple[V
         mark(mine),
         mark("Hear theirs by a way that you trust: if they differ, it is not your friend whom you joined.", QUIET),
         mark(""),
-        mark(f"Next: {'s syncs, then u updates' if places(vault) else 'a adds the place where you meet'}."),
+        mark(f"Next: {following}."),
         mark("You are a member once your friend has synced too."),
     ]
     doubts = [invitation.doubt(around.tai()), *left_out_places(vault, invitation), repository_note(folder)]

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
-from lace_tui.keymap import shown_keys
+from lace_tui.keymap import key_of, shown_keys
 from lace_tui.screens.entry import TextLine
 from lace_tui.screens.lines import Lines, Listed
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, pressable, rows
@@ -62,16 +62,18 @@ def help_rows(here: Scope | None, keys: Mapping[str, str], reach: Mapping[str, s
     return found
 
 
-def why_not(action: Action, here: Scope | None, *, is_list: bool, can_mark: bool = False) -> str:
-    """Return why an action cannot be done from here, or nothing."""
+def why_not(
+    action: Action, here: Scope | None, keys: Mapping[str, str], *, is_list: bool, can_mark: bool = False
+) -> str:
+    """Return why an action cannot be done from here, or nothing; `keys` are those that the person changed."""
     if action.id in {"mark", "mark-all"} and not can_mark:
         return f"works {MARKED}"
     if action.scope in {Scope.APP, here} or (action.scope is Scope.LIST and is_list):
         return ""
     if action.scope in PLACES:
-        return f"works in {action.scope}: press {PLACES.index(action.scope) + 1}"
+        return f"works in {action.scope}: press {key_of(f'go-{action.scope}', keys)}"
     if action.scope is Scope.RESOLVE:
-        return "works in a conflict: press 2, then enter"
+        return f"works in a conflict: press {key_of('go-conflicts', keys)}, then {key_of('resolve', keys)}"
     return f"works {action.scope.value}"
 
 

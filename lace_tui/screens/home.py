@@ -14,7 +14,6 @@ from textual.widgets import Input, OptionList, Static
 from lace_tui.actions import Action, Scope, action_named
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
-from lace_tui.keymap import shown_keys
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.hanging import Hanging
@@ -124,7 +123,8 @@ class Home(PlaceScreen):
         self._view, self._reach = view, reach
         meet = [(f"place {p.place.name}", place_row(p, reach.get(p.place.name), view)) for p in view.places]
         meet += [(f"peer {peer.status.node}", peer_row(peer, view)) for peer in view.peers]
-        nobody = rows(mark("Nobody and nowhere yet.", QUIET), mark("  a adds a place, i invites a friend.", QUIET))
+        begins = f"  {self.key_of('new-place')} adds a place, {self.key_of('invite-friend')} invites a friend."
+        nobody = rows(mark("Nobody and nowhere yet.", QUIET), mark(begins, QUIET))
         self.query_one("#meet", Panel).fill(meet, nobody)
         if is_first_look:
             self._prefer_present()
@@ -153,7 +153,7 @@ class Home(PlaceScreen):
         panel = self.query_one("#meet", Panel)
         if not panel.choose(f"place {name}"):  # a filter leaves it out
             return
-        key = shown_keys(action_named("sync"), self.lace.taste.keys).split()[0]
+        key = self.key_of("sync")
         where = "" if self.is_current else " on Home"  # elsewhere the key does something else, or nothing
         self.notify(f"{inert(name)} is here now: {key} syncs it{where}.", markup=False)
 

@@ -18,7 +18,7 @@ from textual.style import Style
 from textual.widgets import Static
 
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
-from lace_tui.keymap import shown_keys
+from lace_tui.keymap import key_of, shown_keys
 from lace_tui.screens.marks import BAD, QUIET, STRONG, fitted, mark, rows, together
 from lace_tui.screens.rows import FOLDER, header
 
@@ -249,6 +249,10 @@ class PlaceScreen(Screen[None]):
             order = 0 if place is self.SCOPE else 1 if place is Scope.CONFLICTS else number + 1
             parts.append((order, part.stylize(Style.from_meta({"@click": f"app.go('{place}')"}))))
         return parts
+
+    def key_of(self, action_id: str) -> str:
+        """Return the first key of an action, as this person has it."""
+        return key_of(action_id, self.lace.taste.keys)
 
     def words(self) -> dict[str, str]:
         """Return words for the footer that depend on what is selected, by action id."""

@@ -37,7 +37,7 @@ def ask_undo(home: PlaceScreen, keep: Callable[[deeds.TakenBack | None], None]) 
     def done(told: deeds.TakenBack) -> Card:
         keep(told if told.again is not None else None)
         card = undone_card((told.undone, told.late), told.kept)
-        following = (mark("next: Z does it again", QUIET),) if told.again is not None else ()
+        following = (mark(f"next: {home.key_of('redo')} does it again", QUIET),) if told.again is not None else ()
         return Card(card.title, (*card.lines, *following), card.is_bad)
 
     def planned(plan: deeds.UndoPlan) -> None:
@@ -63,7 +63,7 @@ def ask_redo(home: PlaceScreen, told: deeds.TakenBack | None, keep: Callable[[No
 
     def done(what: str) -> Card:
         keep(None)
-        return Card("Redo: done", (mark(f"= {what}", GOOD), mark("next: U takes it back", QUIET)))
+        return Card("Redo: done", (mark(f"= {what}", GOOD), mark(f"next: {home.key_of('undo')} takes it back", QUIET)))
 
     def decided(is_agreed: bool | None) -> None:
         if is_agreed:
@@ -89,7 +89,8 @@ def ask_admit(home: PlaceScreen, request: Need) -> None:
 
     def done(words: str) -> Card:
         told = mark(f"= {request.who} is a member now: {words}", GOOD)
-        return Card("Admit: done", (told, mark("next: s, so that they and your friends learn of it")))
+        following = mark(f"next: {home.key_of('sync')}, so that they and your friends learn of it")
+        return Card("Admit: done", (told, following))
 
     def decided(is_agreed: bool | None) -> None:
         if is_agreed:
@@ -109,9 +110,8 @@ def ask_forget(home: PlaceScreen, known: PlaceView, action_id: str = "forget-pla
     lines.append(mark(command, QUIET))
 
     def done(_: object) -> Card:
-        return Card(
-            "A place: forgotten", (mark(f"= {name} is no longer a place", GOOD), mark("next: U brings it back"))
-        )
+        told = mark(f"= {name} is no longer a place", GOOD)
+        return Card("A place: forgotten", (told, mark(f"next: {home.key_of('undo')} brings it back")))
 
     def decided(is_agreed: bool | None) -> None:
         if is_agreed:
@@ -137,8 +137,9 @@ def ask_folder(home: PlaceScreen, need: Need) -> None:
             )
 
     def done(where: str) -> Card:
-        told = (mark(f"= {where} is the desk {desk} from now on", GOOD), mark("next: u, for what friends released"))
-        return Card(f"Folder of {desk}: done", told)
+        told = mark(f"= {where} is the desk {desk} from now on", GOOD)
+        following = mark(f"next: {home.key_of('update')}, for what friends released")
+        return Card(f"Folder of {desk}: done", (told, following))
 
     home.lace.put(Question(f"A folder for {desk}", text, desk), named)
 
@@ -169,10 +170,12 @@ def _cut_off(home: PlaceScreen, found: deeds.CutOff, *, is_anew: bool = False) -
     count = sum(files_in(written) for written, _ in found.moves.values())
     gone = sum(files_in(deleted) for _, deleted in found.moves.values())
 
+    following = mark(f"next: {home.key_of('update')}, for what is new since")
+
     def done(late: tuple[str, ...] | deeds.CutOff | None) -> Card | None:
         if late is None:
             nothing = mark("= what was cut off is written already, or waits for you; nothing was done now", GOOD)
-            return Card("Update: nothing to do", (nothing, mark("next: u, for what is new since")))
+            return Card("Update: nothing to do", (nothing, following))
         if isinstance(late, deeds.CutOff):
             _cut_off(home, late, is_anew=True)
             return None
@@ -180,7 +183,7 @@ def _cut_off(home: PlaceScreen, found: deeds.CutOff, *, is_anew: bool = False) -
             mark(f"= what was cut off is written to its end: {files_moved_text(count, gone)}", GOOD),
             *late_lines(late),
         ]
-        return Card("Update: done", (*told, mark("next: u, for what is new since")), bool(late))
+        return Card("Update: done", (*told, following), bool(late))
 
     def decided(is_agreed: bool | None) -> None:
         if is_agreed:
@@ -195,13 +198,15 @@ def _planned(home: PlaceScreen, plans: dict[str, Updated | EnvironmentFault], *,
     good = {desk: plan for desk, plan in plans.items() if not isinstance(plan, EnvironmentFault)}
     doing = {desk: plan for desk, plan in good.items() if plan.relation not in nothing}
     lines = [mark(_OTHER_PLAN, BAD)] if is_anew else []
-    lines += plans_lines(plans)
+    lines += plans_lines(plans, home.lace.taste.keys)
     if not doing:
         is_bad = len(good) < len(plans) or any(plan.not_taken.waits_for_person for plan in good.values())
         return Card("Update: nothing to do", tuple(lines), is_bad)
 
     def done(told: dict[str, tuple[Updated, tuple[str, ...]]] | deeds.PlannedAnew) -> Card | None:
-        return _planned(home, told.plans, is_anew=True) if isinstance(told, deeds.PlannedAnew) else updates_card(told)
+        if isinstance(told, deeds.PlannedAnew):
+            return _planned(home, told.plans, is_anew=True)
+        return updates_card(told, home.lace.taste.keys)
 
     def decided(is_agreed: bool | None) -> None:
         if is_agreed:

@@ -53,7 +53,8 @@ def _address(serving: Server) -> list[Content]:
 def _began(asker: PlaceScreen, made: Server) -> Card:
     asker.lace.serve_by(made)
     asker.app.copy_to_clipboard(made.uri)
-    told = mark("It is in your clipboard too, where your terminal allows that. v in Peers shows it again.", QUIET)
+    copied = "It is in your clipboard too, where your terminal allows that."
+    told = mark(f"{copied} {asker.key_of('serve')} in Peers shows it again.", QUIET)
     return Card("Serving", (mark(f"= friends reach you at {made.where}", GOOD), *_address(made), told))
 
 

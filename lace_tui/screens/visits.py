@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lace_tui import deeds
+from lace_tui.actions import Scope
 from lace_tui.cli.inert import inert
 from lace_tui.screens.cards import planned_card, sync_card
 from lace_tui.screens.dialogs import PlanPage
@@ -18,15 +19,17 @@ if TYPE_CHECKING:
 
 __all__ = ["plan_sync_all", "say_what_would_move", "sync_with"]
 
-_NO_PLACE = "There is no place to sync with yet: press a, or type lace place add NAME DIR"
-
 
 def _why_nowhere(asker: PlaceScreen) -> str:
     """Return why nothing is selected to sync with."""
     view = asker.lace.view
     if view is None:
         return "The vault is being read: press it again once its places are shown."
-    return "Select a place or a peer." if view.places or view.peers else _NO_PLACE
+    if view.places or view.peers:
+        return "Select a place or a peer."
+    on_home = "" if asker.SCOPE is Scope.HOME else " on Home"  # elsewhere the key does something else, or nothing
+    key = asker.key_of("new-place")
+    return f"There is no place to sync with yet: press {key}{on_home}, or type lace place add NAME DIR"
 
 
 def sync_with(asker: PlaceScreen, names: Sequence[str]) -> None:
@@ -38,7 +41,7 @@ def sync_with(asker: PlaceScreen, names: Sequence[str]) -> None:
     asker.lace.begin(
         f"Sync: {inert(', '.join(names))}",
         lambda vault, watch: deeds.sync(vault, list(names), watch=watch, tells_held=True),
-        lambda results: sync_card(results, asker.lace.monotonic() - began),
+        lambda results: sync_card(results, asker.lace.monotonic() - began, asker.lace.taste.keys),
         as_typed("sync", *names),
     )
 
@@ -74,6 +77,6 @@ def say_what_would_move(asker: PlaceScreen, target: str) -> None:
     asker.lace.begin(
         f"What would move: {inert(target)}",
         lambda vault, watch: deeds.sync(vault, [target], dry_run=True, watch=watch),
-        planned_card,
+        lambda results: planned_card(results, asker.lace.taste.keys),
         as_typed("sync", target, options="--dry-run"),
     )

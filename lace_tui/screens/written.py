@@ -17,6 +17,7 @@ from lace_tui.cli.written import (
     skipped_lines,
     text_lines,
 )
+from lace_tui.keymap import key_of
 from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark
 from lace_tui.view import ID_SHOWN
@@ -50,18 +51,21 @@ _MAIN = "main"  # the desk that is meant where none is named
 _PATHS = 12  # of a plan
 
 
-def plans_lines(plans: Mapping[str, Updated | EnvironmentFault]) -> list[Content]:
-    """Return what an update would do to one desk, or to each of several."""
+def plans_lines(plans: Mapping[str, Updated | EnvironmentFault], keys: Mapping[str, str]) -> list[Content]:
+    """Return what an update would do to one desk, or to each of several; `keys` are those that the person changed."""
     lines: list[Content] = []
     for desk, plan in plans.items():
         if len(plans) > 1 or desk != _MAIN:
             lines.append(mark(f"{desk}:", STRONG))
-        lines += [mark(f"! {plan.message}", BAD), mark(plan.hint)] if isinstance(plan, LaceError) else plan_lines(plan)
+        if isinstance(plan, LaceError):
+            lines += [mark(f"! {plan.message}", BAD), mark(plan.hint)]
+        else:
+            lines += plan_lines(plan, keys)
     return lines
 
 
-def plan_lines(plan: Updated) -> list[Content]:
-    """Return what an update would do, for a person to agree to."""
+def plan_lines(plan: Updated, keys: Mapping[str, str]) -> list[Content]:
+    """Return what an update would do, for a person to agree to; `keys` are those that the person changed."""
     from vault.revisions.history import Relation  # noqa: PLC0415 - whoever has a plan has loaded it
 
     lines: list[Content] = []
@@ -86,7 +90,7 @@ def plan_lines(plan: Updated) -> list[Content]:
     lines += [*path_lines(paths), *out_lines(moves.left_out), *_refused_lines(out.refused)]
     lines += [mark(line, NOTE) for line in room_lines(out.more)]
     if out.waiting:
-        lines.append(mark(_keeping_out(out.waiting), BAD))
+        lines.append(mark(_keeping_out(out.waiting, keys), BAD))
     if out.lacking:
         lines.append(mark(f"{plural(out.lacking, 'release')} not all here: lace links", NOTE))
         lines += [mark(line, NOTE) for line in parts_lines(out.parts, is_lost=out.is_lost)]
@@ -109,11 +113,12 @@ def _refused_lines(refused: Sequence[Refused]) -> list[Content]:
     return lines
 
 
-def _keeping_out(waiting: Sequence[str]) -> str:
+def _keeping_out(waiting: Sequence[str], keys: Mapping[str, str]) -> str:
     """Return which conflicts keep out what is newest: with an older version that waits beside it, more are open."""
     count, named = len(waiting), few([one[:ID_SHOWN] for one in waiting])
     keep = "keeps" if count == 1 else "keep"
-    return f"! {plural(count, 'open conflict')} {keep} what is newest out: {named} (2 lists all that are open)"
+    lists = f"{key_of('go-conflicts', keys)} lists all that are open"
+    return f"! {plural(count, 'open conflict')} {keep} what is newest out: {named} ({lists})"
 
 
 def undo_lines(plan: Undone) -> list[Content]:
@@ -157,9 +162,12 @@ def path_lines(paths: list[str], style: str = PLAIN) -> list[Content]:
     return [*(mark(path, style) for path in paths[:_PATHS]), *more]
 
 
-def updates_card(done: Mapping[str, tuple[Updated, Sequence[str]]]) -> Card:
-    """Return the card of updates that just ended; one of them is most often all there is."""
-    cards = [(desk, update_card(one, late)) for desk, (one, late) in done.items()]
+def updates_card(done: Mapping[str, tuple[Updated, Sequence[str]]], keys: Mapping[str, str]) -> Card:
+    """Return the card of updates that just ended; one of them is most often all there is.
+
+    `keys` are those that the person changed.
+    """
+    cards = [(desk, update_card(one, late, keys)) for desk, (one, late) in done.items()]
     if list(done) == [_MAIN]:
         return cards[0][1]
     lines = [line for desk, card in cards for line in (mark(f"{desk}:", STRONG), *card.lines)]
@@ -167,15 +175,19 @@ def updates_card(done: Mapping[str, tuple[Updated, Sequence[str]]]) -> Card:
     return Card(bad or "Update: done", tuple(lines), bool(bad))
 
 
-def update_card(done: Updated, late: Sequence[str]) -> Card:
-    """Return the card of an update that just ended, with what to say of files that were saved meanwhile."""
+def update_card(done: Updated, late: Sequence[str], keys: Mapping[str, str]) -> Card:
+    """Return the card of an update that just ended, with what to say of files that were saved meanwhile.
+
+    `keys` are those that the person changed.
+    """
     out, taken = done.not_taken, done.taken
     if done.conflict is not None:
         needs = "needs" if len(done.conflict.paths) == 1 else "need"
         lines = [mark(f"! {plural(len(done.conflict.paths), 'path')} {needs} you; no file was changed", BAD)]
         lines += _held_back_lines(done.conflict)
         lines += [mark(line, NOTE) for line in room_lines(out.more)]
-        lines.append(mark("next: 2 lists the conflict, and enter opens it"))
+        lists, opens = key_of("go-conflicts", keys), key_of("resolve", keys)
+        lines.append(mark(f"next: {lists} lists the conflict, and {opens} opens it"))
         return Card("Update: a conflict", tuple(lines), is_bad=True)
     moved = moved_text(done.moves.written, done.moves.deleted)
     lines = [mark(f"= {moved}, {len(done.merged)} merged", GOOD)]
@@ -185,7 +197,7 @@ def update_card(done: Updated, late: Sequence[str]) -> Card:
         lines.append(mark("your own changes were committed first", QUIET))
     lines += [mark(line, NOTE) for line in room_lines(out.more)]
     if out.waiting:
-        lines.append(mark(_keeping_out(out.waiting), BAD))
+        lines.append(mark(_keeping_out(out.waiting, keys), BAD))
     lines += [*out_lines(done.moves.left_out), *_refused_lines(out.refused), *late_lines(late)]
     return Card("Update: done", tuple(lines), bool(late or out.refused))
 

@@ -135,7 +135,7 @@ def test_a_decision_and_the_app_tell_the_same_next_command(
         _saved_late(patch, bob.folder / "songs", {"g.txt": "by bob\n"})
         done = updates(vault, {"songs": plan}, Watch())
         assert isinstance(done, dict)
-        card = updates_card(done)
+        card = updates_card(done, {})
     first, path, following = [line.plain for line in card.lines][-3:]
     assert (card.is_bad, path) == (True, "  g.txt")
     assert (

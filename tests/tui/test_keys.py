@@ -87,10 +87,10 @@ def test_clashes_are_seen_wherever_both_keys_are_within_reach() -> None:
 
 
 def test_help_says_why_something_is_out_of_reach() -> None:
-    assert why_not(action_named("sync"), Scope.HOME, is_list=True) == ""
-    assert why_not(action_named("sync"), Scope.AUDIT, is_list=True) == "works in home: press 1"
-    assert "press 2, then enter" in why_not(action_named("take-left"), Scope.HOME, is_list=True)
-    assert why_not(action_named("filter"), Scope.RESOLVE, is_list=False)
+    assert why_not(action_named("sync"), Scope.HOME, {}, is_list=True) == ""
+    assert why_not(action_named("sync"), Scope.AUDIT, {}, is_list=True) == "works in home: press 1"
+    assert "press 2, then enter" in why_not(action_named("take-left"), Scope.HOME, {}, is_list=True)
+    assert why_not(action_named("filter"), Scope.RESOLVE, {}, is_list=False)
     ids = [key for key, _ in help_rows(Scope.AUDIT, {}, {}) if key]
     assert sorted(ids) == sorted(action.id for action in ACTIONS)
     assert ids[0] == actions_of(Scope.AUDIT)[0].id, "this place's come first"

@@ -57,30 +57,30 @@ def test_the_plan_of_an_update_says_whose_work_it_is() -> None:
         (Updated(Relation.BEHIND), "Your folder follows another line of yours."),
         (Updated(Relation.MERGEABLE), "Your work and that of another line of yours are merged into one commit."),
     ):
-        assert [line.plain for line in plan_lines(plan)] == [said]
-    nothing = plan_lines(Updated(Relation.SAME, not_taken=NotTakenIn(away="main 2.0.0")))
+        assert [line.plain for line in plan_lines(plan, {})] == [said]
+    nothing = plan_lines(Updated(Relation.SAME, not_taken=NotTakenIn(away="main 2.0.0")), {})
     assert "main 2.0.0" in nothing[-1].plain
 
 
 @pytest.mark.parametrize(("count", "said"), [(1, "! 1 open conflict keeps "), (2, "! 2 open conflicts keep ")])
 def test_what_keeps_releases_out_is_counted_in_its_words(count: int, said: str) -> None:
     update = Updated(Relation.MERGEABLE, taken=_OF_BOB, not_taken=NotTakenIn(waiting=("c",) * count))
-    assert plan_lines(update)[-1].plain.startswith(said)
-    assert update_card(update, ()).lines[-1].plain.startswith(said)
+    assert plan_lines(update, {})[-1].plain.startswith(said)
+    assert update_card(update, (), {}).lines[-1].plain.startswith(said)
 
 
 def test_what_keeps_releases_out_is_named() -> None:
     """APP-4, LAZ-39: with 100 conflicts open `1 open conflict` read like a wrong count, and no one knew which it is."""
     for waiting, named in ((("0123456789ab",), "01234567"), (tuple("abcdefgh"), "a, b, c, d, e and 3 more")):
         update = Updated(Relation.MERGEABLE, taken=_OF_BOB, not_taken=NotTakenIn(waiting=waiting))
-        for lines in (plan_lines(update), update_card(update, ()).lines):
+        for lines in (plan_lines(update, {}), update_card(update, (), {}).lines):
             assert lines[-1].plain.endswith(f" what is newest out: {named} (2 lists all that are open)")
 
 
 def test_what_a_merge_had_no_room_for_is_told() -> None:
     """LAZ-1, CLAY-10: a plan and its card say that an update has more to take in after this one."""
     update = Updated(Relation.MERGEABLE, taken=_OF_BOB, not_taken=NotTakenIn(more=7))
-    for lines in (plan_lines(update), update_card(update, ()).lines):
+    for lines in (plan_lines(update, {}), update_card(update, (), {}).lines):
         assert any(line.plain.startswith("! 7 more releases come with the next update") for line in lines)
 
 
@@ -90,10 +90,10 @@ def test_what_waits_for_a_decision_or_for_content_is_told_with_the_way() -> None
         Updated(Relation.CONFLICTING, conflict=HeadConflict((_clash("a.txt"),), held_back=count)) for count in (1, 499)
     )
     for update, said in ((one, "1 other file comes with whatever"), (many, "499 other files come with whatever")):
-        for lines in (plan_lines(update), update_card(update, ()).lines):
+        for lines in (plan_lines(update, {}), update_card(update, (), {}).lines):
             assert any(line.plain.startswith(said) for line in lines)
     part = Updated(Relation.SAME, not_taken=NotTakenIn(lacking=1, parts=("lace checkout bob/main photos",)))
-    told = [line.plain for line in plan_lines(part)]
+    told = [line.plain for line in plan_lines(part, {})]
     assert told[-2:] == [
         "  what is here of it comes with: lace checkout bob/main photos",
         "  the rest comes with: lace sync - then lace update takes in all of it",
@@ -117,8 +117,8 @@ _LINK: dict[str, Any] = {
 @pytest.mark.parametrize(
     "lines",
     [
-        plan_lines(Updated(Relation.BEHIND, moves=Moves(**_LINK))),
-        update_card(Updated(Relation.BEHIND, moves=Moves(**_LINK)), ()).lines,
+        plan_lines(Updated(Relation.BEHIND, moves=Moves(**_LINK)), {}),
+        update_card(Updated(Relation.BEHIND, moves=Moves(**_LINK)), (), {}).lines,
         undo_lines(Undone("main revision 2 is taken back", "main", 2, **_LINK)),
         undone_card((Undone("main revision 2 is taken back", "main", 2, **_LINK), ())).lines,
         resolved_card(Decided((Resolved("c1", Status.MERGED, None, None, _COMMIT, **_LINK),), "")).lines,
@@ -151,7 +151,7 @@ def test_a_checkout_and_its_plan_say_what_is_not_written(story: Story, monkeypat
         assert [skip.path for skip in plan.left_out] == ["way.md"]
         done = check_out(vault, there)
     assert (done.result.written, done.result.deleted) == ((), ("way.md",))
-    said = [line.plain for line in checked_out_card(done, "main@3").lines]
+    said = [line.plain for line in checked_out_card(done, "main@3", {}).lines]
     assert "! Not written to your folder: way.md is a link that points to an absolute path." in said
 
 
@@ -160,7 +160,7 @@ def test_what_is_not_named_is_counted() -> None:
     paths = [f"f{number:02}.txt" for number in range(25)]
     conflict = HeadConflict(tuple(map(_clash, paths)))
     plan = Updated(Relation.CONFLICTING, conflict=conflict)
-    assert "  and 13 more" in [line.plain for line in plan_lines(plan)]
+    assert "  and 13 more" in [line.plain for line in plan_lines(plan, {})]
     assert clash_lines(conflict, "bob")[-1] == "  and 5 more"
     done = Resolved("c1", Status.MERGED, None, None, _COMMIT, conflicts=tuple(paths[:9]))
     assert "f03.txt, f04.txt and 4 more" in resolved_card(Decided((done,), "")).lines[1].plain
@@ -170,11 +170,11 @@ def test_what_a_rule_of_the_desk_keeps_out_is_told() -> None:
     """APP-1: `lace update` names who changed it and where; the app said that there was nothing to bring in."""
     refused = (Refused(RecordHash.of("S", b""), "bob", ("docs/plan.txt",)),)
     plan = Updated(Relation.SAME, not_taken=NotTakenIn(refused=refused))
-    said = [line.plain for line in plan_lines(plan)]
+    said = [line.plain for line in plan_lines(plan, {})]
     assert "! Not taken in: bob changed what your desk's rules keep (see: lace desk permits)" in said
     assert "  docs/plan.txt" in said
     assert "There is nothing to bring in." not in said
-    card = update_card(Updated(Relation.BEHIND, not_taken=NotTakenIn(refused=refused)), ())
+    card = update_card(Updated(Relation.BEHIND, not_taken=NotTakenIn(refused=refused)), (), {})
     assert card.is_bad
     assert "  docs/plan.txt" in [line.plain for line in card.lines]
 
@@ -204,7 +204,7 @@ def test_a_sync_says_how_much_more_it_refused_and_what_cannot_be_read() -> None:
     exchange = ExchangeResult("bob", "V", None, None, 52, (), refused, gone, False, 1, "not-available", False)
     problems = [Problem("bad-listing", f"a fault {number}") for number in range(5)]
     result = PlaceResult("stick", "drop", came=Came([exchange]), problems=problems, unreleased={"bob": 2})
-    card = sync_card([result], 1.0)
+    card = sync_card([result], 1.0, {})
     said = [line.plain for line in card.lines]
     assert "  and 47 more: r in Audit" in said
     assert "  and 2 more" in said
@@ -217,7 +217,7 @@ def test_a_visit_names_who_was_revoked() -> None:
     """LAZ-69, APP-5: as the command line does."""
     gone = [Revoked("cara", "alice"), Revoked("dan", "dan", is_own=True)]
     result = PlaceResult("stick", "drop", came=Came(revoked=gone))
-    said = [line.plain for line in sync_card([result], 1.0).lines]
+    said = [line.plain for line in sync_card([result], 1.0, {}).lines]
     assert {"- alice revoked cara", "- dan revoked their own key"} <= set(said)
 
 
@@ -225,7 +225,7 @@ def test_the_newest_visit_counts_what_it_does_not_name() -> None:
     """APP-5: of fourteen releases three stood there, as if that was all."""
     summary = {"releases": [f"ada 2.{number}.0" for number in range(14)], "problems": [{"message": "no"}] * 4}
     view = cast("HomeView", SimpleNamespace(last=LastSync("stick", "2026-01-01T00:00:00Z", summary)))
-    said = [line.plain for line in stored_card(view).lines]
+    said = [line.plain for line in stored_card(view, {}).lines]
     assert "  and 11 more" in said
     assert "  and 1 more" in said
 
@@ -233,5 +233,5 @@ def test_the_newest_visit_counts_what_it_does_not_name() -> None:
 def test_a_plan_says_that_what_is_dirty_is_committed_first() -> None:
     """APP-12: but where the app does nothing, nothing is committed."""
     said = "Your own changes are committed first."
-    assert plan_lines(Updated(Relation.MERGEABLE, saves=True))[0].plain == said
-    assert said not in [line.plain for line in plan_lines(Updated(Relation.AHEAD, saves=True))]
+    assert plan_lines(Updated(Relation.MERGEABLE, saves=True), {})[0].plain == said
+    assert said not in [line.plain for line in plan_lines(Updated(Relation.AHEAD, saves=True), {})]
