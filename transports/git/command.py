@@ -12,12 +12,11 @@ import queue
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
 from time import monotonic
-from types import MappingProxyType
 from typing import IO, cast
 
 from transports.errors import GitMissing
@@ -26,6 +25,7 @@ from transports.git.library import git_library
 from transports.git.pace import Pace
 from transports.git.remote import GitRemote
 from transports.git.upkeep import keep_file
+from transports.git.watchdog import Watchdog
 from vault.errors import PlaceError
 from vault.lock import Patience
 
@@ -153,12 +153,15 @@ class GitRunner:
         # What git hands over to be sent moves nothing for it any more: on a slow line it waits for longer than a fetch.
         slow = [f"http.lowSpeedTime={self.patience.window:.0f}"] if words[0] == "push" else []
         options = [word for setting in (*slow, *settings) for word in ("-c", setting)]
-        process = self._begin(self._words([*options, *words]), {"GIT_TRACE_PACKET": "1"} if traces else {})
-        try:
-            return self._listen(process, stdin, Pace(self.remote.shown, self.patience, arrived, limit))
-        finally:
-            if process.poll() is None:
-                _end(process)
+        more = {"GIT_TRACE_PACKET": "1"} if traces else {}
+        with Watchdog() as watchdog:
+            process = self._begin(self._words([*options, *words]), **more)
+            watchdog.watch(process.pid)
+            try:
+                return self._listen(process, stdin, Pace(self.remote.shown, self.patience, arrived, limit))
+            finally:
+                if process.poll() is None:
+                    _end(process)
 
     def fault(self, complaints: str) -> PlaceError:
         """Return the error that a failed talk with the remote means."""
@@ -205,7 +208,7 @@ class GitRunner:
     def _words(self, words: Sequence[str]) -> list[str]:
         return ["git", f"--git-dir={self.repository}", "--no-replace-objects", *words]
 
-    def _begin(self, words: list[str], more: Mapping[str, str] = MappingProxyType({})) -> subprocess.Popen[bytes]:
+    def _begin(self, words: list[str], **more: str) -> subprocess.Popen[bytes]:
         try:
             git, not_found = git_library()
         except ImportError as error:
