@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -15,12 +16,15 @@ from lazy.belonging.requests import RequestInfo, drop_requests, requests
 from lazy.belonging.revoking import Waiting, agreeing, waiting
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from vault.commands import as_typed
+from vault.errors import DataError
 from vault.identity.words import fingerprint_words
 from vault.records import Tai, Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = ["configure", "run"]
+
+_Value = TypeVar("_Value")
 
 
 def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
@@ -78,18 +82,29 @@ def _request_data(request: RequestInfo) -> dict[str, Any]:
         "node": request.node,
         "place": request.place,
         "tai": request.tai,
-        "time": Tai.parse(request.tai).to_utc_iso(),
+        "time": tai.to_utc_iso() if (tai := _read(Tai.parse, request.tai)) else None,
         "problem": request.problem,
-        "words": fingerprint_words(Verifier.parse(request.node)),
+        "words": fingerprint_words(node) if (node := _read(Verifier.parse, request.node)) else None,
     }
 
 
 def _request_text(request: RequestInfo) -> str:
+    node = _read(Verifier.parse, request.node)
+    if node is None or _read(Tai.parse, request.tai) is None:
+        return f"! {inert(request.name)} asks, and what is noted of that is damaged: lace fsck --repair"
     return (
         f"{inert(request.name)} asks at {inert(request.place)}, not admitted: {inert(request.problem)}\n"
-        f"  words: {fingerprint_words(Verifier.parse(request.node))}\n"
+        f"  words: {fingerprint_words(node)}\n"
         f"  To admit: {inert(as_typed('admit', request.name, options=f'--key {request.node}'))}"
     )
+
+
+def _read(parse: Callable[[str], _Value], text: str) -> _Value | None:
+    """Return what a cell of the list says; None where it rotted, which must hide nobody else who asks."""
+    try:
+        return parse(text)
+    except DataError:
+        return None
 
 
 def _revocation_data(one: Waiting) -> dict[str, Any]:
