@@ -11,6 +11,7 @@ import pytest
 from tests.transports.git_hosts import bare_repository
 from tests.transports.helpers import DROP_ID
 from transports.drop.place import Drop
+from transports.git import host
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri
 
@@ -29,3 +30,9 @@ def bare(tmp_path: Path) -> Path:
 def at(bare: Path, tmp_path: Path) -> Callable[[str], GitPlace]:
     """Open the same place as somebody else, each with private repositories of their own."""
     return lambda who: GitPlace.create(git_uri(bare), tmp_path / who, entropy=os.urandom)
+
+
+@pytest.fixture
+def by_talks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let git talk with a repository on this machine as with one elsewhere, and nothing be read where it lies."""
+    monkeypatch.setattr(host, "own_directory", lambda _path: None)

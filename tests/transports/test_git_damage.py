@@ -133,6 +133,7 @@ def test_a_host_that_hangs_up_at_a_push_without_a_word_is_told_from_the_network(
                 assert got(reader) == stored
 
 
+@pytest.mark.usefixtures("by_talks")
 def test_a_host_that_dies_in_the_middle_is_asked_once_more_and_not_for_ever_less(
     at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +159,7 @@ def test_a_host_that_dies_in_the_middle_is_asked_once_more_and_not_for_ever_less
     assert words == ["push", "ls-remote"]
 
 
+@pytest.mark.usefixtures("by_talks")
 def test_more_is_tried_again_after_a_cut_where_less_came_through(
     bare: Path, at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
 ) -> None:

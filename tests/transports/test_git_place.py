@@ -114,6 +114,7 @@ def test_what_is_no_repository_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("word", ["ls-remote", "fetch"])
+@pytest.mark.usefixtures("by_talks")
 def test_two_at_once_begin_and_fetch_one_after_the_other(
     bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
 ) -> None:
@@ -188,6 +189,7 @@ def test_branches_of_the_person_stay_as_they_are(bare: Path, at: Callable[[str],
 # One view a visit
 
 
+@pytest.mark.usefixtures("by_talks")
 def test_nothing_new_costs_one_question(
     bare: Path, tmp_path: Path, at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -394,6 +396,7 @@ def test_a_host_that_ends_at_an_empty_object_lacks_that_one_only(bare: Path, tmp
     assert all(found[record] == data for record, data in second.items())
 
 
+@pytest.mark.usefixtures("by_talks")
 def test_a_line_that_is_cut_at_one_object_is_no_damage(
     at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,7 @@ def test_what_was_written_is_asked_for_again(bare: Path, at: Callable[[str], Git
 
 
 @pytest.mark.parametrize("is_named", [True, False])
+@pytest.mark.usefixtures("by_talks")
 def test_a_host_that_said_what_it_keeps_is_not_asked_at_once(
     at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch, is_named: bool
 ) -> None:

@@ -12,7 +12,7 @@ import queue
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
@@ -121,6 +121,19 @@ class GitRunner:
         """Run plumbing whose failure is an answer; return its exit code and output."""
         code, output, _ = self._answered(words, b"")
         return code, output
+
+    def feed(self, *words: str, parts: Iterable[bytes]) -> tuple[int, bytes]:
+        """Run plumbing that reads these parts; return its exit code and output."""
+        process = self._begin(self._words(words))
+        try:
+            with suppress(BrokenPipeError):  # it ended before it read everything, and says why by its code
+                for part in parts:
+                    cast("IO[bytes]", process.stdin).write(part)
+            output, _ = process.communicate()
+        finally:
+            if process.poll() is None:
+                _end(process)
+        return process.returncode, output
 
     def stay(self, *words: str) -> subprocess.Popen[bytes]:
         """Start plumbing that answers on its output for as long as its input is open; its starter ends it."""

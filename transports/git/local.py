@@ -21,7 +21,7 @@ from vault.files import read_bounded, reason_of
 if TYPE_CHECKING:
     from transports.git.command import GitRunner
 
-__all__ = ["check_directory", "far_side", "is_harmless"]
+__all__ = ["check_directory", "far_side", "is_harmless", "own_directory"]
 
 _FAR_OPTIONS = (
     "core.hooksPath=/dev/null",
@@ -105,6 +105,21 @@ def check_directory(git: GitRunner) -> None:
             f"The configuration of the repository {path} holds {bad!r}, which lace does not trust.",
             hint="Use a bare repository that git init --bare made, or remove that setting.",
         )
+
+
+def own_directory(path: Path) -> Path | None:
+    """Return where a checked repository of this account lies that is configured as `git init` does it; None for others.
+
+    Git shows another account's to nobody, and what else a configuration may say can hide refs.
+    """
+    inner = next((root for root in (path, path / ".git") if (root / "HEAD").is_file()), None)
+    if inner is None or not hasattr(os, "geteuid") or inner.stat().st_uid != os.geteuid():
+        return None
+    data = read_bounded(inner / "config", _PLAIN_BYTES)
+    if _PLAIN.fullmatch(data) is None:
+        return None
+    is_core = all(key.startswith("core.") for key in _plain_keys(data.decode("ascii")).splitlines())
+    return inner if is_core else None
 
 
 def _keys(git: GitRunner, config: Path) -> str | None:

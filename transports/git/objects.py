@@ -13,11 +13,13 @@ import struct
 import subprocess
 import threading
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha1
 from io import BufferedReader
+from itertools import chain, starmap
+from pathlib import Path
 from typing import IO, Final, NamedTuple, cast
 from weakref import finalize
 
@@ -25,7 +27,7 @@ from transports.git.command import GitRunner
 from transports.git.complaints import damaged
 from vault.files import AtomicFile, refuse_write
 
-__all__ = ["Info", "Objects", "Row", "is_oid", "rows_of", "tree_of"]
+__all__ = ["Info", "Objects", "Row", "is_oid", "object_id", "packed", "rows_of", "tree_of"]
 
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _GATHERED = 2 << 20  # bytes that wait here at most, before git writes them
@@ -75,10 +77,12 @@ class Objects:
 
     Args:
         git: runs git there.
+        fault: makes an error of the directory and of why git fails in it.
     """
 
-    def __init__(self, git: GitRunner) -> None:
+    def __init__(self, git: GitRunner, fault: Callable[[Path, str], Exception] = damaged) -> None:
         self._git = git
+        self._fault = fault
         self._running: dict[str, _Stays] = {}
         self._new: dict[str, tuple[str, bytes]] = {}
         self._size = 0
@@ -94,9 +98,7 @@ class Objects:
         Raises:
             PlaceNotWritable, DiskFull, NotWritable: it cannot be written.
         """
-        oid = sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
-        oid.update(data)
-        name = oid.hexdigest()
+        name = object_id(kind, data)
         if len(data) >= _ALONE:
             self._write(name, kind, data)
         elif name not in self._new:
@@ -133,7 +135,7 @@ class Objects:
                 for name, (kind, data) in self._new.items():
                     self._write(name, kind, data)
             else:
-                self._git.run("unpack-objects", "-q", stdin=_packed(self._new.values()))
+                self._git.run("unpack-objects", "-q", stdin=b"".join(packed(len(self._new), self._new.values())))
             self._new.clear()
             self._size = 0
 
@@ -216,7 +218,7 @@ class Objects:
                 if how == _BOTH and there.process.returncode == _MISUSED:
                     self._knows_both = False  # an older git
                     continue
-                raise damaged(self._git.repository, str(error)) from error
+                raise self._fault(self._git.repository, str(error)) from error
             except BaseException:
                 self.close()  # answers that nobody took would be taken for those to the next questions
                 raise
@@ -299,17 +301,29 @@ def rows_of(tree: bytes, limit: int) -> list[Row] | None:
     return rows
 
 
-def _packed(objects: Collection[tuple[str, bytes]]) -> bytes:
-    """Return a pack of whole objects, as they are."""
-    parts = [_PACK.pack(b"PACK", 2, len(objects))]
-    for kind, data in objects:
-        size = len(data)
-        first, size = _KINDS[kind] << 4 | size & 15, size >> 4
-        head = bytearray()
-        while size:
-            head.append(first | 128)
-            first, size = size & 127, size >> 7
-        head.append(first)
-        parts += (bytes(head), zlib.compress(data, 0))
-    whole = b"".join(parts)
-    return whole + sha1(whole, usedforsecurity=False).digest()
+def object_id(kind: str, data: bytes) -> str:
+    """Return the id of an object."""
+    digest = sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
+    digest.update(data)
+    return digest.hexdigest()
+
+
+def packed(count: int, objects: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
+    """Yield the parts of a pack of so many whole objects, kind and bytes of each, as they are."""
+    digest = sha1(usedforsecurity=False)
+    for part in chain((_PACK.pack(b"PACK", 2, count),), chain.from_iterable(starmap(_entry, objects))):
+        digest.update(part)
+        yield part
+    yield digest.digest()
+
+
+def _entry(kind: str, data: bytes) -> tuple[bytes, bytes]:
+    """Return the head of an object in a pack, and what follows it."""
+    size = len(data)
+    first, size = _KINDS[kind] << 4 | size & 15, size >> 4
+    head = bytearray()
+    while size:
+        head.append(first | 128)
+        first, size = size & 127, size >> 7
+    head.append(first)
+    return bytes(head), zlib.compress(data, 0)

@@ -15,10 +15,11 @@ from transports.errors import NotAGitPlace, PlaceDamaged, PlaceUnreachable, Unre
 from transports.git import upkeep
 from transports.git.command import GitRunner
 from transports.git.complaints import damaged, web_page
+from transports.git.copying import FETCHING, OBJECT_BYTES, Copying
 from transports.git.local import check_directory, far_side
 from transports.git.objects import is_oid
 from transports.git.refusals import damage, refusal
-from transports.git.repository import SEEN, Repository
+from transports.git.repository import SEEN
 from transports.layout import MIB
 from transports.mailbox import ByteCount
 from vault.errors import PlaceError
@@ -39,7 +40,6 @@ __all__ = [
 
 _REFS = "refs/heads/lace/"
 _WHOLE = "refs/lace/whole/"
-_FETCHING = "lace-fetch"  # not named .lock, which is git's word
 _DAMAGED = re.compile(r"is corrupt|corrupt loose|index file|inflate: data stream")
 # What git says of objects that the far side lacks or that are none, and never of a line that was cut.
 _SPOILED = re.compile(
@@ -61,7 +61,6 @@ _TAKEN = re.compile(r"^[ +*=]\t([0-9a-f]{40}):([!-~]+)\t", re.MULTILINE)
 _WEB = frozenset({"http", "https"})
 _SPOKEN = re.compile(r"packet: +git< ")  # how git traces what a server says in git's protocol, of whichever version
 _NOBODYS = f"{1:040x}"  # an object that nobody has
-_OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _EVERYTHING = 1_000_000  # commits of one history; git's number for no end brings those of all other mailboxes too
 _SLACK = 64 * MIB  # bytes a fetch may bring beyond what it was asked for
 
@@ -104,7 +103,7 @@ class HungUp(Exception):  # never leaves this package
     """The host went away before it sent anything of what it was asked for."""
 
 
-class Talks(Repository):
+class Talks(Copying):
     """Objects and refs of one place, and the talks with its remote.
 
     Args:
@@ -113,8 +112,7 @@ class Talks(Repository):
     """
 
     def __init__(self, git: GitRunner, count: ByteCount) -> None:
-        super().__init__(git)
-        self._count = count
+        super().__init__(git, count)
         self._taken: dict[str, str] = {}  # by the host's own answers, until somebody asked for them
 
     def list_remote(self) -> dict[str, str]:
@@ -123,6 +121,8 @@ class Talks(Repository):
         Raises:
             PlaceError: the remote cannot be asked.
         """
+        if (there := self.refs_there()) is not None:
+            return there
         check_directory(self._git)
         self.hold_again()
         words = ["ls-remote", "--quiet", *self._far("upload-pack"), "--", self._git.remote.url, _REFS + "*"]
@@ -160,7 +160,8 @@ class Talks(Repository):
         Raises:
             PlaceError: the remote cannot be asked, or a ref is gone.
         """
-        self._fetch([f"+{_REFS}{name}:{SEEN}{name}" for name in names], _SLACK, depth=1)
+        if not self.copy_refs(names, _SLACK):
+            self._fetch([f"+{_REFS}{name}:{SEEN}{name}" for name in names], _SLACK, depth=1)
 
     def fetch_objects(self, oids: Sequence[str], size: int) -> None:
         """Fetch objects by their ids.
@@ -174,8 +175,9 @@ class Talks(Repository):
             UnreadableFile: it does not have one of them.
             PlaceError: the remote cannot be asked.
         """
-        for pack in self._fetch(oids, size + _SLACK):
-            upkeep.mark_pieces(pack)
+        if not self.copy_pieces(oids, size + _SLACK):
+            for pack in self._fetch(oids, size + _SLACK):
+                upkeep.mark_pieces(pack)
 
     def fetch_history(self, names: Sequence[str], size: int) -> None:
         """Fetch refs with everything that lies behind them; as `fetch_refs`, `size` bytes at most."""
@@ -223,7 +225,7 @@ class Talks(Repository):
         answer = self._push(words, is_small=size <= 2 * MIB, settings=self._asking_first() if asks_first else ())
         if (oid, f"{_REFS}{name}") in _TAKEN.findall(answer.decode("utf-8", "replace")):
             self._taken[name] = oid
-        self._count.written += size + objects * _OBJECT_BYTES
+        self._count.written += size + objects * OBJECT_BYTES
         self.note(name, oid)
 
     def was_taken(self, name: str, oid: str) -> bool:
@@ -310,7 +312,7 @@ class Talks(Repository):
             *self._far("upload-pack"),
             "--stdin",
         ]
-        with upkeep.turn(self.path / _FETCHING, f"is asking {self._git.remote.shown}", self._git.patience):
+        with upkeep.turn(self.path / FETCHING, f"is asking {self._git.remote.shown}", self._git.patience):
             upkeep.clear_partial(self.path)  # of one that was killed: its bytes are none of what this host sends
             before, code = upkeep.packs(self.path), -1
             try:

@@ -1,0 +1,257 @@
+"""A repository on this machine is read where it lies, and by git's own talk where it is not plain (performance W5)."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.transports.git_hosts import git
+from tests.transports.git_places import NODE, damage, got, loosen, noise, refs
+from tests.transports.helpers import GROUP, additions, key, put, some_records
+from transports.errors import UnreadableFile
+from transports.git import talks as talks_module
+from transports.git.command import GitRunner
+from transports.git.local import own_directory
+from transports.git.pace import SentTooMuch
+from transports.git.place import GitPlace
+from transports.git.remote import git_uri
+from transports.git.upkeep import cuts, packs
+from transports.layout import MIB
+from vault.errors import Cancelled
+
+_ABOVE = "refs/heads/lace/"
+
+
+@pytest.fixture
+def talks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that gets the talks which git holds from now on."""
+    said: list[str] = []
+    talk = GitRunner.talk
+
+    def listening(runner: GitRunner, *words: str, **how: Any) -> tuple[int, bytes, str]:
+        said.append(words[0])
+        return talk(runner, *words, **how)
+
+    monkeypatch.setattr(GitRunner, "talk", listening)
+    return said
+
+
+def test_a_reader_of_a_repository_on_this_machine_holds_no_talk(
+    bare: Path, at: Callable[[str], GitPlace], talks: list[str]
+) -> None:
+    """Performance W5: a fetch from there started six processes, and a question for refs three."""
+    owner = at("a")
+    stored = noise(3) | some_records(5)
+    _, seen = put(owner, key(1), additions(stored))
+    talks.clear()
+    with closing(at("b")) as reader:
+        assert got(reader) == stored
+        tip, path = reader.tip(reader.ref(GROUP, NODE)), reader.private.path
+        assert reader.count.read > 3 * 500_000
+        put(owner, key(1), additions(stored | some_records(2, 10)), previous=seen)
+        reader.check()
+        assert len(got(reader)) == 10
+        assert cuts(path) == {tip, reader.tip(reader.ref(GROUP, NODE))}
+    assert "fsck" not in talks
+    assert talks == ["push"]
+    git(path, "fsck", "--strict", "--connectivity-only")
+    assert {name: oid for name, oid in refs(bare).items() if name.startswith(_ABOVE)} == {
+        name.replace("refs/lace/seen/", _ABOVE): oid for name, oid in refs(path).items()
+    }
+
+
+def test_refs_that_are_packed_are_read_too(bare: Path, at: Callable[[str], GitPlace], talks: list[str]) -> None:
+    for number in (1, 2):
+        put(at("a"), key(number), additions(some_records(number)))
+    git(bare, "pack-refs", "--all")
+    put(at("a"), key(2), additions(some_records(4)))
+    talks.clear()
+    with closing(at("b")) as reader:
+        there = {name.removeprefix(_ABOVE): oid for name, oid in refs(bare).items()}
+        assert reader.private.list_remote() == there
+        assert (len(got(reader)), len(got(reader, 2))) == (1, 4)
+    assert not talks
+
+
+def linked(bare: Path) -> None:
+    """Let a ref say another ref's name."""
+    git(bare, "symbolic-ref", f"{_ABOVE}other", f"{_ABOVE}place")
+
+
+def nested(bare: Path) -> None:
+    """Let a ref lie below another name than lace writes."""
+    git(bare, "update-ref", f"{_ABOVE}one/two", f"{_ABOVE}place")
+
+
+def configured(bare: Path) -> None:
+    """Let the configuration say what may hide refs."""
+    git(bare, "config", "transfer.hideRefs", "refs/heads/lace/hidden")
+
+
+def packed_amiss(bare: Path) -> None:
+    """Let the file of packed refs hold another line."""
+    git(bare, "pack-refs", "--all")
+    with (bare / "packed-refs").open("a") as file:
+        file.write("\n")
+
+
+@pytest.mark.parametrize("change", [linked, nested, configured])
+def test_git_is_asked_about_a_repository_that_is_not_plain(
+    bare: Path, at: Callable[[str], GitPlace], talks: list[str], change: Callable[[Path], None]
+) -> None:
+    put(at("a"), key(1), additions(some_records(3)))
+    change(bare)
+    talks.clear()
+    with closing(at("b")) as reader:
+        assert len(got(reader)) == 3
+    assert talks[0] == "ls-remote"
+
+
+def test_git_is_asked_about_refs_that_are_packed_amiss(
+    bare: Path, at: Callable[[str], GitPlace], talks: list[str]
+) -> None:
+    reader = at("b")
+    packed_amiss(bare)
+    talks.clear()
+    with pytest.raises(Exception, match="packed-refs"):
+        reader.check()
+    assert talks == ["ls-remote"]
+
+
+def test_the_repository_of_another_account_is_left_to_git(
+    bare: Path, at: Callable[[str], GitPlace], talks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git shows it to nobody who does not say that they trust it."""
+    assert own_directory(bare) == bare
+    other = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: other)
+    assert own_directory(bare) is None
+    at("a").close()
+    assert "ls-remote" in talks
+
+
+def test_a_branch_whose_commit_is_gone_is_shown_as_git_shows_it(bare: Path, at: Callable[[str], GitPlace]) -> None:
+    """LAZ-63: its owner knows by that where it stood, and brings it back."""
+    with closing(at("a")) as owner:
+        put(owner, key(1), additions(some_records(3)))
+        name = _ABOVE + owner.ref(GROUP, NODE)
+        damage(bare, refs(bare)[name], is_gone=True)
+        rows = (line.split() for line in git(bare, "ls-remote", str(bare), f"{_ABOVE}*").splitlines())
+        shown = {name: oid for oid, name in rows}
+        assert name in shown
+        assert {_ABOVE + name: oid for name, oid in owner.private.list_remote().items()} == shown
+
+
+def write_object(bare: Path, oid: str, content: bytes) -> None:
+    """Let an object of a repository hold something else."""
+    loosen(bare)
+    file = bare / "objects" / oid[:2] / oid[2:]
+    file.chmod(0o600)
+    file.write_bytes(zlib.compress(content))
+
+
+def test_what_is_not_what_its_name_says_is_not_taken(
+    bare: Path, at: Callable[[str], GitPlace], talks: list[str]
+) -> None:
+    """CYB-18: whoever can write there could put any bytes under a name; git proves what it sends."""
+    with closing(at("a")) as owner:
+        put(owner, key(1), additions(noise(3)))
+        box = owner.mailbox(GROUP, NODE)
+    assert box is not None
+    (piece, *_) = (oid for filed in box.files.values() if len(filed.pieces) > 1 for oid in filed.pieces)
+    write_object(bare, piece, b"blob 5\0wrong")
+    with closing(at("b")) as reader:
+        assert reader.mailbox(GROUP, NODE) == box
+        talks.clear()
+        with pytest.raises(UnreadableFile):
+            reader.private.fetch_objects([piece], MIB)
+        assert reader.private.missing([piece]) == [piece]
+    assert talks[0] == "fetch"
+
+
+def test_a_tip_that_git_finds_fault_with_is_not_taken(
+    bare: Path, at: Callable[[str], GitPlace], talks: list[str]
+) -> None:
+    """Faults 34: what is read past git's talk is proven by git all the same."""
+    put(at("a"), key(1), additions(some_records(3)))
+    with closing(at("b")) as reader:
+        name = reader.ref(GROUP, key(2).verifier)
+        blob = bytes.fromhex(git(bare, "hash-object", "-w", "--stdin", stdin=b"x"))
+        row = b"100644 head.rec\0" + blob
+        words = ("hash-object", "-w", "--stdin", "--literally", "-t")
+        tree = git(bare, *words, "tree", stdin=row + row)  # twice the same name
+        tip = git(bare, "commit-tree", tree, "-m", "x")
+        git(bare, "update-ref", _ABOVE + name, tip)
+        talks.clear()
+        with pytest.raises(UnreadableFile):
+            reader.private.fetch_refs([name])
+        assert talks == ["fetch"]
+        assert name not in reader.private.seen()
+        assert reader.private.missing([tip]) == [tip]
+
+
+def test_more_than_a_place_may_send_is_not_copied(
+    at: Callable[[str], GitPlace], talks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Faults 34: one who may push does not fill the disk of everybody else."""
+    put(at("a"), key(1), additions(some_records(3)))
+    monkeypatch.setattr(talks_module, "_SLACK", 100)
+    reader = at("b")
+    talks.clear()
+    with suppress(SentTooMuch):  # git looks now and then at how much came
+        reader.private.fetch_refs([reader.ref(GROUP, NODE)])
+    assert talks == ["fetch"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_copy_that_is_cut_off_leaves_nothing(
+    at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch, is_first: bool
+) -> None:
+    """Faults 5: nothing is noted before it lies here, and no file stays of what does not."""
+    put(at("a"), key(1), additions(noise(3)))
+    reader = at("b")
+    before = packs(reader.private.path)
+    feed = GitRunner.feed
+
+    def cut(runner: GitRunner, *words: str, parts: Iterable[bytes]) -> tuple[int, bytes]:
+        def some() -> Iterable[bytes]:
+            for number, part in enumerate(parts):
+                if number == (0 if is_first else 3):
+                    raise Cancelled("Enough.")
+                yield part
+
+        return feed(runner, *words, parts=some())
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GitRunner, "feed", cut)
+        with pytest.raises(Cancelled):
+            got(reader)
+    name, path = reader.ref(GROUP, NODE), reader.private.path
+    assert name not in reader.private.seen()
+    assert not cuts(path)
+    assert packs(path) == before
+    assert not list((path / "objects" / "pack").glob("tmp_*"))
+    assert not (path / "lace-cuts").exists()
+    assert len(got(reader)) == 3
+
+
+def test_what_was_copied_outlives_a_visit(bare: Path, tmp_path: Path, at: Callable[[str], GitPlace]) -> None:
+    with closing(at("a")) as owner:
+        put(owner, key(1), additions(some_records(3)))
+    with closing(at("b")) as reader:
+        assert len(got(reader)) == 3
+        place_id = reader.place_id
+    for file in (bare / "objects").rglob("*"):
+        if file.is_file():
+            file.chmod(0o600)
+    with closing(GitPlace.open(git_uri(bare), tmp_path / "b", place_id)) as reader:
+        tip = reader.tip(reader.ref(GROUP, NODE))
+        assert tip is not None
+        assert reader.private.has(tip)
+        assert not reader.private.is_own(tip)

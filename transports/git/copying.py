@@ -1,0 +1,197 @@
+"""Copying from a repository in a directory of this machine what a fetch would bring from there (decision 7a).
+
+What comes is a pack that git indexes, proves and flushes as that of a fetch, and nothing is noted before it lies here.
+Where a copy does not go, for whatever reason, nothing is left of it, and git fetches.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from transports.git import upkeep
+from transports.git.command import GitRunner
+from transports.git.host import HostRepository, NotPlain
+from transports.git.local import check_directory
+from transports.git.objects import Info, is_oid, packed, rows_of
+from transports.git.repository import Repository
+from transports.layout import MIB
+from transports.mailbox import ByteCount
+from vault.files import write_atomic
+
+__all__ = ["FETCHING", "OBJECT_BYTES", "Copying"]
+
+FETCHING = "lace-fetch"  # not named .lock, which is git's word
+OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
+_CUTS = "lace-cuts"  # a file: the commits behind which nothing lies here, once what is copied does
+_COMMIT_BYTES = 64 * 1024
+_LEVELS = 8  # of trees below a commit; a mailbox has two
+_ROWS = 100_000  # of one tree
+_TREE_BYTES = 4 * MIB  # of all trees that are looked through at once
+_NAMED = re.compile(rb"(?:pack|keep)\t([0-9a-f]{40})\n")
+
+
+class Copying(Repository):
+    """Objects and refs of one place, and what is read of its remote where that lies on this machine.
+
+    Args:
+        git: runs git.
+        count: takes the bytes moved.
+    """
+
+    def __init__(self, git: GitRunner, count: ByteCount) -> None:
+        super().__init__(git)
+        self._count = count
+        self._host = HostRepository(git)
+
+    def close(self) -> None:
+        """Let the gits that stay go, and the directory; what is asked next starts others and holds it again."""
+        self._host.close()
+        super().close()
+
+    def refs_there(self) -> dict[str, str] | None:
+        """Return the remote's refs below lace/ as their files say; None where git is to be asked."""
+        if self._git.remote.path is None:
+            return None
+        check_directory(self._git)
+        self.hold_again()
+        try:
+            refs = self._host.refs()
+        except NotPlain:
+            return None
+        self._count.read += sum(_row_bytes(name) for name in refs)
+        return refs
+
+    def copy_refs(self, names: Sequence[str], limit: int) -> bool:
+        """Copy the tips of refs, of at most so many bytes, and nothing that lies behind them; tell whether that went.
+
+        Raises:
+            PlaceError, PlaceNotWritable: the directory is none that may be used, or the disk here takes nothing.
+        """
+        if self._git.remote.path is None:
+            return False
+        with self._in_turn():
+            try:
+                tips = self._host.refs(names)
+                infos, cuts = self._below(set(tips.values()))
+                self._take(infos, limit, cuts)
+            except NotPlain:
+                return False
+            for name, oid in tips.items():
+                self.note(name, oid)
+        self._count.read += sum(_row_bytes(name) for name in tips)
+        return True
+
+    def copy_pieces(self, oids: Sequence[str], limit: int) -> bool:
+        """Copy blobs, as `copy_refs`."""
+        if self._git.remote.path is None:
+            return False
+        with self._in_turn():
+            try:
+                infos = self._host.info(self.missing(oids))
+                if any(info.kind != "blob" for info in infos):
+                    return False
+                pack = self._take(infos, limit)
+            except NotPlain:
+                return False
+            if pack is not None:
+                upkeep.mark_pieces(pack)
+        return True
+
+    @contextlib.contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        check_directory(self._git)
+        self.hold_again()
+        with upkeep.turn(self.path / FETCHING, f"is asking {self._git.remote.shown}", self._git.patience):
+            yield
+
+    def _below(self, tips: Collection[str]) -> tuple[list[Info], set[str]]:
+        """Return what lies in commits and is not here, with those of them that others lie behind.
+
+        Raises:
+            NotPlain: something of it is not there, or not as lace writes it.
+        """
+        commits = self._host.info(sorted(tips))
+        if any(info.kind != "commit" or info.size > _COMMIT_BYTES for info in commits):
+            raise NotPlain
+        found = {info.oid: info for info in commits}
+        level, cuts = set[str](), set[str]()
+        for info, data in self._host.read(commits):
+            tree, *others = data.decode("utf-8", "replace").partition("\n\n")[0].splitlines()
+            if not tree.startswith("tree ") or not is_oid(tree.removeprefix("tree ")):
+                raise NotPlain
+            level.add(tree.removeprefix("tree "))
+            cuts |= {info.oid} if any(line.startswith("parent ") for line in others) else set()
+        blobs = set[str]()
+        for _ in range(_LEVELS):
+            trees = self._host.info(sorted(level - found.keys()))
+            found |= {info.oid: info for info in trees}
+            if any(info.kind != "tree" for info in trees) or sum(info.size for info in found.values()) > _TREE_BYTES:
+                raise NotPlain
+            level = set()
+            for _, data in self._host.read(trees):
+                rows = rows_of(data, _ROWS)
+                if rows is None or any(row.kind == "commit" for row in rows):
+                    raise NotPlain
+                level |= {row.oid for row in rows if row.kind == "tree"}
+                blobs |= {row.oid for row in rows if row.kind == "blob"}
+        if level - found.keys():
+            raise NotPlain
+        infos = [found[oid] for oid in self.missing([*found])]
+        return infos + self._blobs(self.missing(sorted(blobs))), cuts
+
+    def _blobs(self, oids: Sequence[str]) -> list[Info]:
+        infos = self._host.info(oids)
+        if any(info.kind != "blob" for info in infos):
+            raise NotPlain
+        return infos
+
+    def _take(self, infos: Sequence[Info], limit: int, cuts: Collection[str] = ()) -> Path | None:
+        """Let git take objects in as a pack, and return it; None where there is nothing to take.
+
+        Args:
+            infos: what they are.
+            limit: the bytes that they may have together.
+            cuts: commits of them behind which nothing is to lie here.
+
+        Raises:
+            NotPlain: they are more, one is damaged, or git finds fault with one.
+            NotWritable, DiskFull: the disk here takes nothing.
+        """
+        size = sum(info.size for info in infos)
+        if size > limit:
+            raise NotPlain
+        known = upkeep.cuts(self.path)
+        lines = "".join(f"{oid}\n" for oid in sorted(known.union(cuts))).encode()
+        pack = None
+        if infos:
+            upkeep.clear_partial(self.path)
+            pack = self._indexed(infos, lines)
+        if not known.issuperset(cuts):
+            write_atomic(self.path / "shallow", lines)
+        self._count.read += size + len(infos) * OBJECT_BYTES
+        return pack
+
+    def _indexed(self, infos: Sequence[Info], cuts: bytes) -> Path:
+        file = self.path / _CUTS
+        words = ["--shallow-file", str(file), "index-pack", "--stdin", "--strict"]
+        code = -1
+        try:
+            write_atomic(file, cuts, durable=False)
+            parts = packed(len(infos), ((info.kind, data) for info, data in self._host.read(infos)))
+            code, output = self._git.feed(*words, parts=parts)
+        finally:
+            file.unlink(missing_ok=True)
+            if code:
+                upkeep.clear_partial(self.path)
+        match = _NAMED.match(output)
+        if code or match is None:
+            raise NotPlain
+        return self.path / "objects" / "pack" / f"pack-{match[1].decode()}.pack"
+
+
+def _row_bytes(name: str) -> int:
+    """Return the bytes in which a ref is told: its id, its name and what stands between."""
+    return 40 + len("\trefs/heads/lace/\n") + len(name)
