@@ -95,7 +95,7 @@ def in_child(act: str, folder: Path) -> Cost:
     """Run `commit`, `release`, `sync` or `update` of a vault in a process of its own; its start is not counted."""
     command = [sys.executable, "-m", "tests.bench.content", act, str(folder)]
     environ = dict(os.environ)
-    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its byte code; here the first child writes it
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has byte code; here the first child writes it
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=_ROOT, env=environ)
     return Cost(*map(float, done.stdout.split()))
 

@@ -26,8 +26,9 @@ __all__ = ["Reads"]
 # Asked for some hundred at once: of at most 8 KiB, whatever a tree says of their sizes.
 _SMALL_PARTS = (
     "SELECT b.kind, b.digest, b.p, r.size, substr(b.bytes, -r.size) FROM body b JOIN rec r USING (p)"
-    " WHERE r.size BETWEEN 1 AND 8192 AND b.digest IN"
+    " WHERE r.size BETWEEN 1 AND 8192 AND b."
 )
+_SMALL_BY_DIGEST, _SMALL_SIDE_BY_SIDE = f"{_SMALL_PARTS}digest IN", f"{_SMALL_PARTS}p BETWEEN ? AND ?"
 _APPS = (
     "SELECT b.kind, b.digest, s.s, r.size FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN"
 )
@@ -229,8 +230,8 @@ class Reads:
         parts: dict[RecordHash, bytes] = {}
         wanted: dict[tuple[str, bytes], RecordHash] = {record: record for record in records}
         with faults_named(self.path):
-            for kind, digest, p, size, data in select_in(self.db, _SMALL_PARTS, [r.digest for r in records]):
-                record = wanted.get((kind, digest))
+            for kind, digest, p, size, data in self._small_rows(records):
+                record = wanted.pop((kind, digest), None)
                 if record is not None and data:
                     parts[record] = data
                 elif record is not None:
