@@ -74,6 +74,21 @@ def test_many_are_told_as_each_is_told_alone(store: Store) -> None:
         assert len(again.small_parts(asked)) == 700  # what is damaged is not handed out (REC-5)
 
 
+def test_what_came_together_is_told_as_each_is_told_alone(store: Store) -> None:
+    """Be it asked for in order or not, all of it or every other, or with what lies apart."""
+    records = [*plexes(300, 100), *plexes(9, 5_000, seed=2), data_plex(_GROUP, b""), *plexes(300, 200, seed=3)]
+    put(store, records)
+    parts = {record.hash: record.blob.data for record in records}
+    names = [*parts]
+    lost = data_plex(_GROUP, b"not here").hash
+    shuffled = random.Random(4).sample(names[1:-1], len(names) - 2)
+    for asked in (names, names[40::2], names[::-1], [*names[:20], *names[-20:]], [names[0], *shuffled, names[-1]]):
+        wanted = {record: parts[record] for record in asked if parts[record]}
+        assert store.small_parts(asked) == wanted
+        assert store.small_parts([asked[0], lost, *asked[1:]]) == wanted
+        assert store.small_parts([lost, *asked, lost]) == wanted
+
+
 def test_large_content_rests_in_packs_and_small_in_rows(store: Store) -> None:
     """REC-5: what is read is proven again."""
     large, small = plexes(40), plexes(3, 100, seed=2)
