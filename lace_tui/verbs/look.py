@@ -20,7 +20,7 @@ from vault.audit.trail import as_it_lies, verify_trail
 from vault.config import SETTINGS, ConfigDamaged, Setting, Settings, value_text
 from vault.errors import LaceError
 from vault.fsck.drafts import note_told
-from vault.fsck.repair import DAMAGED, REJOIN, mend_head, mend_log
+from vault.fsck.repair import DAMAGED, REJOIN, mend_head, mend_log, mend_sectors
 from vault.fsck.report import BadThing, FsckReport
 from vault.records import Seal, Tai
 from vault.revisions.cases import BadCase, Date, parse_case
@@ -245,9 +245,10 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
 
 def _mended_first(context: Context, folder: Path) -> list[BadThing]:
     """Mend what lets SQLite read a store wrongly or not at all, and return what that was."""
+    unread = mend_sectors(folder, context.surroundings())
     log = mend_log(folder, context.surroundings())
     head = mend_head(folder, context.surroundings())
-    return [*([] if log is None else [log]), *([_HEAD] if head else [])]
+    return [*unread, *([] if log is None else [log]), *([_HEAD] if head else [])]
 
 
 def _is_mended_here(vault: Vault, thing: BadThing) -> bool:

@@ -28,7 +28,7 @@ from vault.notes.own import EPOCH, NODE, PUT_ASIDE
 from vault.plural import plural
 from vault.records import RecordHash
 from vault.settings_file import restore_settings
-from vault.store import Store, head, packcheck, wal
+from vault.store import Store, head, packcheck, sectors, wal
 from vault.store.database import StoreDamaged
 from vault.store.numbers import renumber
 from vault.store.packmend import mend_frames
@@ -39,7 +39,17 @@ from vault.surroundings import Surroundings
 from vault.vault import DOT_VAULT, Vault, lock_of
 from vault.watch import Watch
 
-__all__ = ["DAMAGED", "REJOIN", "forget_put_aside", "mend_head", "mend_log", "put_aside", "repair", "was_put_aside"]
+__all__ = [
+    "DAMAGED",
+    "REJOIN",
+    "forget_put_aside",
+    "mend_head",
+    "mend_log",
+    "mend_sectors",
+    "put_aside",
+    "repair",
+    "was_put_aside",
+]
 
 DAMAGED = "damaged"  # directory in `.vault` of what was put aside
 REJOIN = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
@@ -54,6 +64,12 @@ _LOG_LOST = (
     "The write-ahead log of store.db had rotted, and {} written last before lace was killed cannot be read: drafts and"
     " what lace audit lists of that time are lost, and what friends have comes back with lace sync. The log as it was"
     " lies in .vault/damaged."
+)
+
+
+_SECTORS = (
+    "The disk gives {} of {} no more, and the rest is all that a repair has. The file itself is kept as"
+    " .vault/damaged/{}.unread where this disk can. Bring the vault to a sound disk."
 )
 
 
@@ -102,6 +118,22 @@ def mend_head(folder: Path, around: Surroundings) -> bool:
     dot = folder / DOT_VAULT
     with lock_of(dot, around).held(timeout=LOCK_SECONDS):
         return head.mend_head(dot / "store.db", dot / DAMAGED)
+
+
+def mend_sectors(folder: Path, around: Surroundings) -> list[BadThing]:
+    """Go on without what the disk gives no more of a vault's store, before anybody opens it; tell of which files.
+
+    Raises:
+        Locked: another process kept the vault too long.
+        NotWritable, DiskFull: as `vault.store.sectors.mend_sectors`.
+    """
+    dot = folder / DOT_VAULT
+    with lock_of(dot, around).held(timeout=LOCK_SECONDS):
+        lost = sectors.mend_sectors(dot / "store.db", dot / DAMAGED)
+    return [
+        BadThing("store", name, "sector", _SECTORS.format(plural(size, "byte"), name, name))
+        for name, size in lost.items()
+    ]
 
 
 def mend_log(folder: Path, around: Surroundings) -> BadThing | None:

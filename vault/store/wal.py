@@ -16,6 +16,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from vault.files import AtomicFile, make_directory, refuse_write
 from vault.left_log import is_left
+from vault.store.alone import kept_alone
 from vault.store.wal_frames import FRAME, HEAD, PAGE, Head, choose, likeness, mend_frame, mend_head, read_head, sums
 
 __all__ = ["Flip", "Rot", "find_rot", "mend_log"]
@@ -79,7 +80,8 @@ def find_rot(path: Path) -> Rot | None:
 def mend_log(path: Path, aside: Path) -> Rot | None:
     """Change the bits of a log that rotted back; what cannot be mended is cut off. It is kept beside as it was.
 
-    Under the vault's lock, and while nobody in this process has the store open. Cut off anywhere, the next repair goes
+    Under the vault's lock, and while nobody in this process has the store open; where somebody else has, nothing is
+    changed, for they would go on in the log that was there. Cut off anywhere, the next repair goes
     on: bits are changed in one write of a byte each, and all else in a file that takes the place of the log.
 
     Args:
@@ -98,21 +100,28 @@ def mend_log(path: Path, aside: Path) -> Rot | None:
     make_directory(aside)
     _keep(log, aside / log.name)
     try:
-        fd = os.open(log, os.O_RDWR | _BINARY)
-        try:
-            for flip in rot.flips:
-                os.lseek(fd, flip.at, os.SEEK_SET)
-                changed = bytes([os.read(fd, 1)[0] ^ flip.bit])
-                os.lseek(fd, flip.at, os.SEEK_SET)
-                os.write(fd, changed)
-            os.fsync(fd)
-        finally:
-            os.close(fd)
-        if rot.unsure or rot.lost:
-            _write_anew(log, rot)
+        with kept_alone(path) as store:
+            if store is None:
+                return None
+            _flip_back(log, rot.flips)
+            if rot.unsure or rot.lost:
+                _write_anew(log, rot)
     except OSError as error:
         refuse_write(log, error)
     return rot
+
+
+def _flip_back(log: Path, flips: Sequence[Flip]) -> None:
+    fd = os.open(log, os.O_RDWR | _BINARY)
+    try:
+        for flip in flips:
+            os.lseek(fd, flip.at, os.SEEK_SET)
+            changed = bytes([os.read(fd, 1)[0] ^ flip.bit])
+            os.lseek(fd, flip.at, os.SEEK_SET)
+            os.write(fd, changed)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def _write_anew(log: Path, rot: Rot) -> None:

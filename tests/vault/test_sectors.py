@@ -1,0 +1,183 @@
+"""Parts of a store's files that the disk does not give any more: what is left is repaired (APP-13, APP-14)."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lazy.mend import examine, mend
+from tests.shelf import Shelf
+from tests.vault.vaults import around, lived_in
+from vault.files import DiskFull
+from vault.fsck.repair import mend_sectors as mend_of_vault
+from vault.store import wal
+from vault.store.sectors import mend_sectors
+from vault.store.wal import mend_log
+from vault.store.wal_frames import FRAME, HEAD
+from vault.vault import Vault
+
+_PAGE = 4096
+_Break = Callable[[Path, range], None]
+_HELD = (
+    "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]);"
+    " print(db.execute('SELECT count(*) FROM t').fetchone(), flush=True); input()"
+)
+
+
+@pytest.fixture
+def breaks(monkeypatch: pytest.MonkeyPatch) -> _Break:
+    """Return what lets a part of a file be read no more, under whatever name it has."""
+    dead: dict[int, range] = {}
+    real = Path.open
+
+    class Failing(io.FileIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            gone, at = dead[os.fstat(self.fileno()).st_ino], self.tell()
+            if at < gone.stop and at + (size or 0) > gone.start:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return super().read(-1 if size is None else size)
+
+    def opened(path: Path, mode: str = "r", *args: Any, **named: Any) -> Any:
+        is_dead = path.exists() and path.stat().st_ino in dead
+        return Failing(path, mode.replace("b", "")) if is_dead else real(path, mode, *args, **named)
+
+    monkeypatch.setattr(Path, "open", opened)
+
+    def let(path: Path, gone: range) -> None:
+        dead[path.stat().st_ino] = gone
+
+    return let
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Return a store of 20 pages and more, with a log that a killed process left."""
+    live, path = tmp_path / "live.db", tmp_path / "store.db"
+    with closing(sqlite3.connect(live, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b)")
+        db.execute("INSERT INTO t VALUES (1, randomblob(80000))")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        for number in range(2, 12):
+            db.execute("INSERT INTO t VALUES (?, randomblob(3000))", (number,))
+        path.write_bytes(live.read_bytes())
+        _log(path).write_bytes(_log(live).read_bytes())
+    return path
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[None]:
+    """Have another process keep a store open."""
+    other = subprocess.Popen(
+        [sys.executable, "-c", _HELD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with other:
+        assert other.stdout is not None
+        assert other.stdin is not None
+        assert other.stdout.readline()
+        yield
+        other.stdin.write("\n")
+
+
+def test_a_sector_that_cannot_be_read_costs_what_lay_there_and_nothing_else(
+    shelf: Shelf, tmp_path: Path, breaks: _Break
+) -> None:
+    """APP-13, APP-14: SQLite could not write over it, and each repair ended with what cannot be written."""
+    for vault in shelf.lay(lived_in):
+        vault.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        vault.close()
+    here = around(tmp_path, "alice")
+    path = tmp_path / "alice" / ".vault" / "store.db"
+    with Vault(tmp_path / "alice", here) as alice:
+        records = {*alice.store.rows("SELECT digest FROM body")}
+        ((page,),) = alice.store.rows("SELECT rootpage FROM sqlite_master WHERE name = 'place'")
+    whole, start = path.read_bytes(), (page - 1) * _PAGE
+    breaks(path, range(start + 512, start + 1024))
+    (told,) = mend_of_vault(tmp_path / "alice", here)
+    assert (told.name, told.code) == ("store.db", "sector")
+    assert path.read_bytes() == whole[:start] + bytes(_PAGE) + whole[start + _PAGE :]
+    assert (path.parent / "damaged" / "store.db.unread").read_bytes() == whole
+    with Vault(tmp_path / "alice", here, mending=True) as alice:
+        report = mend(alice)
+        assert (report.bad, report.lost) == ((), ())
+        assert "place" in [thing.name for thing in report.repaired]
+        assert {*alice.store.rows("SELECT digest FROM body")} >= records
+    with Vault(tmp_path / "alice", here) as alice:
+        assert examine(alice).ok
+    assert mend_of_vault(tmp_path / "alice", here) == []
+
+
+def test_of_a_log_that_cannot_be_read_whole_it_is_told_what_is_lost(store: Path, breaks: _Break) -> None:
+    """APP-13: the store could not be opened, and the way out that was named helped nothing."""
+    log = _log(store)
+    whole = log.read_bytes()
+    breaks(log, range(HEAD + 9 * FRAME, HEAD + 9 * FRAME + 1))
+    assert mend_sectors(store, store.parent / "damaged") == {log.name: _PAGE}
+    assert (store.parent / "damaged" / f"{log.name}.unread").read_bytes() == whole
+    rot = mend_log(store, store.parent / "damaged")
+    assert rot is not None
+    assert rot.lost
+    with closing(sqlite3.connect(store)) as db:
+        assert 1 < db.execute("SELECT count(*) FROM t").fetchone()[0] < 11
+
+
+def test_a_store_of_which_all_or_most_cannot_be_read_is_left_as_it_is(store: Path, breaks: _Break) -> None:
+    """APP-13: a disk that gives nothing may give all of it tomorrow."""
+    whole, aside = store.read_bytes(), store.parent / "damaged"
+    assert mend_sectors(store, aside) == {}
+    breaks(store, range(len(whole)))
+    assert mend_sectors(store, aside) == {}
+    assert mend_sectors(store.with_name("none.db"), aside) == {}
+    assert not aside.exists()
+    assert store.stat().st_nlink == 1
+
+
+def test_a_copy_that_does_not_fit_changes_nothing(store: Path, breaks: _Break, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-13: nor is there a second name for the file that stays."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    breaks(store, range(_PAGE, _PAGE + 1))
+    before = store.stat().st_ino
+    with monkeypatch.context() as cut:
+        cut.setattr(os, "fsync", full)
+        with pytest.raises(DiskFull):
+            mend_sectors(store, store.parent / "damaged")
+    assert (store.stat().st_ino, store.stat().st_nlink) == (before, 1)
+    assert mend_sectors(store, store.parent / "damaged") == {"store.db": _PAGE}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there no file that somebody has open can be replaced")
+def test_a_store_that_somebody_has_open_keeps_its_files(
+    store: Path, breaks: _Break, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: who went on in the log that was replaced lost all that they wrote; not each system names its locks."""
+    monkeypatch.setattr(wal, "is_left", lambda _store: True)
+    breaks(store, range(_PAGE, _PAGE + 1))
+    log, files = _log(store), (store, _log(store))
+    with _held(store):
+        data = bytearray(log.read_bytes())
+        data[HEAD + 2 * FRAME + 300] ^= 5  # two bits
+        log.write_bytes(data)
+        before = [file.stat().st_ino for file in files]
+        assert mend_log(store, store.parent / "damaged") is None
+        assert mend_sectors(store, store.parent / "damaged") == {}
+        assert [file.stat().st_ino for file in files] == before
+        assert log.read_bytes() == data
+        data[HEAD + 2 * FRAME + 300] ^= 5
+        log.write_bytes(data)
