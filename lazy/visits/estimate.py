@@ -16,9 +16,9 @@ from vault.errors import CallerError
 
 __all__ = ["LINKS", "BadLink", "Estimate", "Link", "estimate", "parse_link"]
 
-_FORM = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(k|M|G|)(bit|B)(?:/s)?[@,](\d{1,6}(?:\.\d{1,3})?)(ms|s)", re.ASCII)
+_FORM = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)([kK]|M|G|)(bit|b|B)(?:/s)?[@,](\d{1,6}(?:\.\d{1,3})?)(ms|s)", re.ASCII)
 _GIT_TRIPS = 2  # a fetch, and a push: what refs there are, then the objects
-_SCALE = {"": 1, "k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
+_SCALE = {"": 1, "k": 1_000, "K": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 
 
 class BadLink(CallerError):
@@ -92,7 +92,7 @@ def parse_link(text: str) -> Link:
             f"{text[:40]!r} is no link.",
             hint=f"Name one of {', '.join(sorted(LINKS))}, or a rate and a latency, such as 10Mbit@40ms or 2MB/s@80ms",
         )
-    rate = float(match[1]) * _SCALE[match[2]] / (8 if match[3] == "bit" else 1)
+    rate = float(match[1]) * _SCALE[match[2]] / (1 if match[3] == "B" else 8)
     return Link(text, rate, float(match[4]) / (1000 if match[5] == "ms" else 1))
 
 
