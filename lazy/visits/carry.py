@@ -23,7 +23,7 @@ from lazy.vectors import unreleased_told
 from lazy.visits.additions import exposed_sizes
 from lazy.visits.errand import Errand
 from lazy.visits.publish import publish_once
-from lazy.visits.rounds import unless_held
+from lazy.visits.rounds import unless_held, vector_of
 from lazy.visits.terms import vector_told
 from lazy.visits.visit import visit
 from transports.encrypted.sealed import SealedPlace
@@ -123,7 +123,7 @@ def create_bundle(
         if made is None:
             raise FileExists(f"{path} exists already.")
     elif node is not None and has_all:
-        return PlaceResult(path.name, OneFile.kind, unmade=HasAll(label_of(vault, node.text)))
+        made = PlaceResult(path.name, OneFile.kind, unmade=HasAll(label_of(vault, node.text)))
     else:
         try:
             made = _make(vault, wanted, watch)
@@ -131,7 +131,9 @@ def create_bundle(
             if not error.has_own_hint:  # no mailbox lies there that could be read meanwhile
                 error.hint = "Name another file, in a directory that you may write to."
             raise
-    _note_made(vault, made, peer)
+    if not isinstance(made.unmade, HasAll):
+        _note_made(vault, made, peer)
+    made.vector_before = made.vector_after = vector_of(vault)
     return made
 
 

@@ -179,7 +179,9 @@ def test_each_sealing_verb_of_the_seed_has_its_verb(alice: Person, bob: Person, 
     for person in (bob, alice, bob):
         person.lace("sync", "stick")
     archive = tmp_path / "all.lace"
-    alice.lace("bundle", "create", str(archive))
+    counted = {node: mark["seq"] for node, mark in alice.lace("vectors")["vectors"]["self"].items()}
+    made = alice.lace("bundle", "create", str(archive))
+    assert made["vector_before"] == made["vector_after"] == counted  # as a push to a place says it
     assert archive.stat().st_size > 0
     assert alice.lace("push", "stick")["name"] == "stick"
     key = bob.lace("id")["node"]
