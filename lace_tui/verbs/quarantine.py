@@ -7,12 +7,13 @@ from functools import partial
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
-from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.output import Answer, Paint, times
 from lace_tui.cli.unanswered import answered_once
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.receiving.quarantine import QUARANTINE_BYTES, Quarantined, drop, quarantined
 from lazy.receiving.readmit import readmit
-from vault.records import RecordHash
+from vault.records import RecordHash, Tai
+from vault.records.errors import TaiError
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -78,4 +79,12 @@ def _list(found: list[Quarantined]) -> Answer:
         lines.append(f"{len(found)} refused; {size} of at most {QUARANTINE_BYTES} bytes kept.")
         return "\n".join(lines)
 
-    return Answer({"quarantine": [one._asdict() for one in found], "bytes": size, "limit": QUARANTINE_BYTES}, text)
+    rows = [one._asdict() | _times(one.tai) for one in found]
+    return Answer({"quarantine": rows, "bytes": size, "limit": QUARANTINE_BYTES}, text)
+
+
+def _times(text: str) -> dict[str, str | None]:
+    try:
+        return dict(times(Tai.parse(text)))
+    except TaiError:  # the cell rotted; what was refused is told all the same
+        return {"tai": text, "time": None}

@@ -17,6 +17,7 @@ EVE = SigningKey.from_seed(b"\x08" * 32)
 
 
 def test_a_strangers_record_waits_until_the_stranger_belongs(alice: Person) -> None:
+    """LAZ-71, APP-14."""
     alice.lace("init", "--name", "alice", "--group", "band")
     assert alice.text("quarantine") == "Nothing was refused.\n"
     group = str(alice.lace("id")["group"])
@@ -30,6 +31,8 @@ def test_a_strangers_record_waits_until_the_stranger_belongs(alice: Person) -> N
     assert [(one["hash"], one["code"], one["app"]) for one in listed["quarantine"]] == [
         (strange.hash.text, "stranger", "lace/node")
     ]
+    refused = listed["quarantine"][0]
+    assert refused["time"] == Tai.parse(refused["tai"]).to_utc_iso()  # of each time both forms
     assert listed["bytes"] == len(strange.encode()) <= listed["limit"]
     assert "not a member" in alice.text("quarantine")
     error_of(alice.run("--json", "quarantine", "admit", strange.hash.text), "signer-strange", 31)
@@ -47,6 +50,7 @@ def test_a_strangers_record_waits_until_the_stranger_belongs(alice: Person) -> N
         "refused SET digest = x'00'",
         "quarantine SET digest = x'00'",
         "quarantine SET bytes = x'00'",
+        "refused SET tai = '~'",
     ],
 )
 def test_a_refusal_that_rotted_ends_no_command(alice: Person, change: str) -> None:
