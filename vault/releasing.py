@@ -79,8 +79,11 @@ def _free_version(vault: Vault, desk: str, version: Version | None) -> Version:
 
     Raises:
         VersionTaken: as `check_free`.
-        BadVersion: none was named, and none can follow the highest.
+        BadVersion: none was named, and none can follow the highest; or it is called merged, as a resolved one may be.
     """
+    if version is not None and version.merged:
+        said = f"{version} is what the release that settles a conflict may be called, and this one settles none."
+        raise BadVersion(said, hint=f"Leave the word out: lace release {version._replace(merged=False)}")
     wanted = version or next_version(vault, desk)
     highest = highest_version(vault.store, desk) if version is None else None
     if highest is not None and wanted < highest:
@@ -193,7 +196,7 @@ def release(
 
     Raises:
         VersionTaken: somebody released the version already, also where not all of that is here.
-        BadVersion: none was named, and none can follow the highest.
+        BadVersion: none was named, and none can follow the highest; or the name is that of a resolved one.
         NothingToRelease: no commit yet, or nothing new and no version named.
         OwnWorkApart: my line holds work that the folder does not have; it comes first.
         NotPermitted: a member would get what the desk's rules do not let them read; nothing was changed.

@@ -367,6 +367,15 @@ def test_another_form_of_version_is_refused(ann: Person, version: str) -> None:
     assert ann.lace("log")["entries"][0]["app"] not in {"lace/release", "lace/commit"}
 
 
+def test_only_what_settles_a_conflict_is_called_merged(ann: Person) -> None:
+    """CYB-2: any release could be called so, though only a resolved one may; the plan said nothing of it either."""
+    ann.write("a.txt", "a")
+    for options in ([], ["--dry-run"]):
+        error = error_of(ann.run("--json", "release", "1.0.0-merged", *options), "bad-version")
+        assert error["hint"].endswith("lace release 1.0.0")
+    assert ann.lace("log")["entries"][0]["app"] not in {"lace/release", "lace/commit"}
+
+
 def test_a_released_version_is_immutable(ann: Person) -> None:
     """CYB-5: releasing it again is refused, and the next free one is named."""
     ann.write("a.txt", "a")
