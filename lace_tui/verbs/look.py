@@ -64,6 +64,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
         case "fsck":
             return _fsck(context, repairing=args.repair)
         case "audit":
+            if args.what == "verify":
+                _refuse_part(args)
             with context.open_vault() as vault:
                 return _verify(vault) if args.what == "verify" else _list(context, vault, args)
     with context.open_vault() as vault:
@@ -164,6 +166,20 @@ def _entry(seal: Seal) -> dict[str, Any]:
         "environment": {"lace": entry.lace},
         "seal": seal.signature.hex(),
     }
+
+
+def _refuse_part(args: argparse.Namespace) -> None:
+    """Refuse what narrows the list: each entry is proven by the one before it, so no part is proven alone."""
+    given = {
+        "--sexp": args.sexp,
+        "--verb": args.verb,
+        "--actor": args.actor,
+        "--since": args.since,
+        "--until": args.until,
+        "-n": args.last is not None,
+    }
+    for option in (name for name, is_given in given.items() if is_given):
+        raise BadArguments(f"lace audit verify proves the whole trail: {option} goes with audit list.")
 
 
 def _verify(vault: Vault) -> Answer:

@@ -269,6 +269,15 @@ def test_a_trail_goes_on_after_adopt(settled: Person) -> None:
     assert settled.lace("fsck")["bad"] == []
 
 
+@pytest.mark.parametrize(
+    "options", [["--verb", "seal-commit"], ["--actor", "alice"], ["--since", "2026-01-01"], ["-n", "1"], ["--sexp"]]
+)
+def test_what_narrows_the_list_is_refused_where_the_trail_is_proven(settled: Person, options: list[str]) -> None:
+    """CYB-10, CYB-14: the whole trail was proven whatever was asked, as if that part of it had been."""
+    error = error_of(settled.run("--json", "audit", "verify", *options), "bad-arguments")
+    assert error["message"] == f"lace audit verify proves the whole trail: {options[0]} goes with audit list."
+
+
 # Config
 
 
