@@ -334,6 +334,8 @@ _KEPT: tuple[Action, ...] = (
 _AUDIT: tuple[Action, ...] = (
     _do(_A, "verify", "V", "Verify", "Check every entry: sealed, numbered, chained.", "lace audit verify",
         hint="verify"),
+    _do(_A, "check", "F", "Check everything",
+        "Check every record, signature and view; asks before it repairs what is wrong.", "lace fsck", hint="check"),
     _do(_A, "refused", "r", "Refused", "Look at what was refused, and why.", "lace quarantine", hint="refused"),
 )  # fmt: skip
 _RF = Scope.REFUSED

@@ -298,14 +298,14 @@ class LaceApp(Lending):
             return
         if message.job is not None:
             self._end(message.job)
-            card = failed_card(f"{message.job.what}: ended early", message.trouble)
+            card = failed_card(f"{message.job.what}: ended early", message.trouble, self.taste.keys)
             self.keep(card)  # told below, once
             self.read_all()
         elif message.asked:
-            card = failed_card(message.asked, message.trouble)
+            card = failed_card(message.asked, message.trouble, self.taste.keys)
         else:
             self._end_looking()
-            card = failed_card(_UNREAD if self._folder else "Not begun", message.trouble)
+            card = failed_card(_UNREAD if self._folder else "Not begun", message.trouble, self.taste.keys)
             self.card = self._unread = card
             self.refresh_places()
         sentence = f"{message.trouble.message} ({message.trouble.code}) {message.trouble.hint}"

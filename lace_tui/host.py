@@ -128,6 +128,18 @@ class Host(Protocol):
     ) -> bool:
         """Begin work that may write, one at a time; return whether it was begun."""
 
+    def begin_unopened(
+        self,
+        what: str,
+        do: Callable[[Path, Surroundings, Watch], Any],
+        then: Callable[[Any], Card | None],
+        command: str = "",
+    ) -> bool:
+        """Begin work that opens the vault by itself, as a check does, which a damaged one is to pass."""
+
+    def keep(self, card: Card) -> None:
+        """Show a card on Home until the next one."""
+
     def read_place(self, place: Readable) -> None:
         """Read what a place shows."""
 

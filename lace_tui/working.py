@@ -141,6 +141,43 @@ class Working(App[None]):
         Returns:
             Whether it was begun.
         """
+
+        def work(job: Job) -> Any:
+            with self._vault(job) as vault:
+                return do(vault, job.watch())
+
+        return self._begin_job(what, work, then, command, refused)
+
+    def begin_unopened(
+        self,
+        what: str,
+        do: Callable[[Path, Surroundings, Watch], Any],
+        then: Callable[[Any], Card | None],
+        command: str = "",
+    ) -> bool:
+        """Begin work that opens the vault by itself, as a check does, which a damaged one is to pass; else as `begin`.
+
+        Args:
+            what: for people.
+            do: does it, in a thread, with the shared folder and the world.
+            then: called with what it returned.
+            command: the command with the same result.
+        """
+        folder = self._folder
+
+        def work(job: Job) -> Any:
+            return do(folder, self._world_of(job), job.watch()) if folder is not None else None
+
+        return self._begin_job(what, work, then, command, None)
+
+    def _begin_job(
+        self,
+        what: str,
+        do: Callable[[Job], Any],
+        then: Callable[[Any], Card | None],
+        command: str,
+        refused: Callable[[str], bool] | None,
+    ) -> bool:
         if refused is not None and self.job is not None and refused(_busy(self.job)):
             return False
         if not self.can_start:
@@ -153,8 +190,7 @@ class Working(App[None]):
             self.note(command)
 
         def work() -> Message:
-            with self._vault(job) as vault:
-                return DidWork(job, then, do(vault, job.watch()))
+            return DidWork(job, then, do(job))
 
         self.show_progress()
         self.tell_working(is_working=True)
@@ -188,14 +224,17 @@ class Working(App[None]):
             given = self._passphrase
         return replace(self._around, passphrase=lambda: given)
 
+    def _world_of(self, job: Job) -> Surroundings:
+        """Return the world in which waiting for another process that holds the vault can be stopped too."""
+        around = self._world()
+        return replace(around, sleep=job.patient(around.sleep), waits=job.waits)
+
     def _vault(self, job: Job | None = None) -> Vault:
         from vault.vault import NoVault, Vault  # noqa: PLC0415 - no part of the first frame
 
         if self._folder is None:
             raise NoVault("There is no vault here any more.")
-        around = self._world()
-        if job is not None:  # waiting for another process that holds the vault can be stopped too
-            around = replace(around, sleep=job.patient(around.sleep), waits=job.waits)
+        around = self._world() if job is None else self._world_of(job)
         try:
             return Vault(self._folder, around)
         except NoVault as error:  # who opened it here wants no new one

@@ -11,6 +11,6 @@
 | `queue`, `peers`, `belonging` | who lacks what, who is there, and leaving |
 | `history`, `files`, `bringing`, `old` | every point in time, its files, and what is brought back of them |
 | `kept`, `letting_go` | what an undo or a checkout kept, and letting go of old ones |
-| `audit`, `quarantine` | what was done, and what was refused |
+| `audit`, `quarantine`, `checks` | what was done, what was refused, and whether all is whole |
 | `export`, `settings` | tables, and how all of this behaves |
 """

@@ -109,6 +109,12 @@ class Audit(Listing):
         lines += [f"Before it: {entry.parent or 'nothing, it is the first'}", f"Record: {self.lines.key}"]
         return "What was done", tuple(lines), f"lace audit --verb {entry.verb}"
 
+    def action_check(self) -> None:
+        """Check everything, and repair what is wrong once that is agreed to."""
+        from lace_tui.screens.checks import ask_check  # noqa: PLC0415 - hardly anybody checks
+
+        ask_check(self, "check")
+
     def action_refused(self) -> None:
         """Look at what was refused."""
         self.app.push_screen(Quarantine())
@@ -131,4 +137,8 @@ class Audit(Listing):
         if len(found) > _SHOWN:
             lines.append(mark(f"! and in {len(found) - _SHOWN} more places", BAD))
         lines.append(mark(f"entries that fit: {verdict.length} before the first break, {verdict.behind} behind it"))
-        return Card("Audit: broken", (*lines, mark("next: lace fsck")), is_bad=True)
+        return Card(
+            "Audit: broken",
+            (*lines, mark(f"next: {self.key_of('check')} here, or lace fsck, says what that means")),
+            is_bad=True,
+        )

@@ -248,12 +248,17 @@ def _problem(peer: str, message: str, code: str, hint: str) -> list[Content]:
     return [told, mark(f"  {hint}", QUIET)] if hint else [told]
 
 
-def failed_card(what: str, trouble: Trouble) -> Card:
-    """Return the card of work that ended early: the sentence, the way out and the code."""
+def failed_card(what: str, trouble: Trouble, keys: Mapping[str, str]) -> Card:
+    """Return the card of work that ended early: the sentence, the way out and the code.
+
+    `keys` are those that the person changed.
+    """
     sign = "-" if trouble.is_wish else "!"
     lines = [mark(f"{sign} {trouble.message} ({trouble.code})", BAD)]
     if trouble.hint:
         lines.append(mark(trouble.hint))
+    if "lace fsck" in trouble.hint:
+        lines.append(mark(f"or here: {key_of('check', keys)} in Audit, place {key_of('go-audit', keys)}"))
     return Card(what, tuple(lines), is_bad=not trouble.is_wish)
 
 

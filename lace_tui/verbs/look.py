@@ -5,34 +5,28 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
+from lace_tui.checking import Checked, checked, checked_lines, mended_first, tell
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint, times
-from lazy.mend import examine, mend
 from vault.audit.chain import ChainBreak, ChainVerdict, Damaged, told
 from vault.audit.entries import AuditEntry, read_audit
 from vault.audit.export import export_sexp, export_text
 from vault.audit.trail import as_it_lies, verify_trail
-from vault.config import SETTINGS, ConfigDamaged, Setting, Settings, value_text
+from vault.config import SETTINGS, Setting, Settings, value_text
 from vault.errors import LaceError
-from vault.fsck.drafts import note_told
-from vault.fsck.repair import DAMAGED, REJOIN, mend_head, mend_log, mend_sectors
-from vault.fsck.report import BadThing, FsckReport
+from vault.fsck.report import BadThing
 from vault.records import Seal, Tai
 from vault.revisions.cases import BadCase, Date, parse_case
-from vault.settings_file import can_restore, save_settings
-from vault.store.database import StoreDamaged
+from vault.settings_file import save_settings
 from vault.vault import Vault
 
 __all__ = ["configure", "run"]
 
 _WHAT = "list what was done, or prove that the trail is whole (list)"
-_HEAD = BadThing("store", "store.db", "head", "The head of store.db had rotted, by which SQLite knows how to read it.")
-_STORE = "store.db"  # and its head: what else was put aside is of records
 _OVERRULED = "While sync-strategy is on-commit, friends get the content of each commit, whatever share is."
 _SHOWN_BREAKS = 20  # of the audit trail
 
@@ -227,72 +221,39 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
         StoreDamaged: the file cannot even be opened.
     """
     folder = context.find_vault()
-    mended = _mended_first(context, folder) if repairing and folder is not None else []
-    try:
-        with context.open_vault(mending=True) as vault, context.watching() as watch:
-            report = mend(vault, watch=watch) if repairing else examine(vault, watch=watch)
-            report = report._replace(repaired=(*mended, *report.repaired))
-            aside = vault.dot / DAMAGED
-            kept = sorted(path.name for path in aside.iterdir()) if repairing and aside.is_dir() else []
-            helps = any(_is_mended_here(vault, thing) for thing in report.bad)
-    except StoreDamaged as error:
-        way = REJOIN if repairing and error.hint == StoreDamaged.hint else error.hint  # that is this very command
-        raise StoreDamaged(error.message, hint=way) from error
+    mended = mended_first(folder, context.surroundings()) if repairing and folder is not None else []
+    with context.watching() as watch:
+        found = checked(lambda: context.open_vault(mending=True), watch, repairing=repairing, mended=mended)
+    report = found.report
     data = {
         "ok": report.ok,
         "records": report.records,
         "bad": [_bad(thing) for thing in report.bad],
         "repaired": [_bad(thing) for thing in report.repaired],
-        "damaged": kept,
+        "damaged": list(found.aside),
         "notes": [_bad(thing) for thing in report.notes],
     }
 
     def told() -> None:
-        with suppress(LaceError), context.open_vault() as vault:  # what cannot be noted is told once more
-            note_told(vault, report.bad)
+        with suppress(LaceError), context.open_vault() as vault:
+            tell(vault, found)
 
     return Answer(
         data,
-        lambda paint: _fsck_text(report, kept, paint, repairing=repairing, helps=helps),
+        lambda paint: _fsck_text(found, paint),
         exit_code=0 if report.ok else 1,
         told=told,
     )
-
-
-def _mended_first(context: Context, folder: Path) -> list[BadThing]:
-    """Mend what lets SQLite read a store wrongly or not at all, and return what that was."""
-    unread = mend_sectors(folder, context.surroundings())
-    log = mend_log(folder, context.surroundings())
-    head = mend_head(folder, context.surroundings())
-    return [*unread, *([] if log is None else [log]), *([_HEAD] if head else [])]
-
-
-def _is_mended_here(vault: Vault, thing: BadThing) -> bool:
-    """Tell whether a repair does anything about it; what is lost of the trail or the log comes from elsewhere.
-
-    A key is brought back or closed by its owner alone.
-    """
-    if thing.code == ConfigDamaged.code:
-        return can_restore(vault)
-    return thing.kind not in {"audit", "key"} and (thing.kind, thing.code) != ("log", "gap")
 
 
 def _bad(thing: BadThing) -> dict[str, str]:
     return {"kind": thing.kind, "name": thing.name, "code": thing.code, "message": thing.message}
 
 
-def _fsck_text(report: FsckReport, kept: list[str], paint: Paint, *, repairing: bool, helps: bool) -> str:
-    lines = [f"{paint.bad('! ' + thing.kind)} {inert(thing.message)}" for thing in report.bad]
-    lines += [f"{paint.good('repaired')} {inert(thing.message)}" for thing in report.repaired]
-    lines += [f"{paint.faint('note')} {inert(thing.message)}" for thing in report.notes]
-    if any(not name.startswith(_STORE) for name in kept):
-        lines.append("Damaged records lie in .vault/damaged and are fetched again by: lace sync")
-    if _STORE in kept:
-        lines.append("The store as it rotted lies in .vault/damaged/store.db. Once you miss nothing, delete it.")
-    if report.ok:
-        done = "every view was made anew" if repairing else "every view follows from them"
-        lines.append(f"{paint.good('=')} {report.records} records are whole, and {done}.")
-    elif helps and not repairing:
+def _fsck_text(found: Checked, paint: Paint) -> str:
+    tones = {"bad": paint.bad, "good": paint.good, "note": paint.faint}
+    lines = [f"{tones[tone](head)} {inert(text)}" if head else text for tone, head, text in checked_lines(found)]
+    if found.helps and not found.is_repair:
         lines.append("Next: lace fsck --repair")
     return "\n".join(lines)
 

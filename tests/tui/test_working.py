@@ -220,7 +220,7 @@ def test_every_error_has_a_card_with_its_code_and_its_way_out() -> None:
     assert len(ERRORS) > 50
     for error in ERRORS:
         made = _made(error)
-        card = failed_card("Sync", Trouble.of(made))
+        card = failed_card("Sync", Trouble.of(made), {})
         told = "\n".join(line.plain for line in card.lines)
         assert f"It went wrong with {inert(NASTY)}. ({error.code})" in told
         assert made.hint, error.code

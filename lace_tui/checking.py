@@ -1,0 +1,131 @@
+"""A check or a repair of the whole vault, as a command and the app ask for it and tell of it (APP-13, CYB-11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from lazy.mend import examine, mend
+from vault.config import ConfigDamaged
+from vault.errors import LaceError
+from vault.fsck.drafts import note_told
+from vault.fsck.repair import DAMAGED, REJOIN, mend_head, mend_log, mend_sectors
+from vault.fsck.report import BadThing, FsckReport
+from vault.settings_file import can_restore
+from vault.store.database import StoreDamaged
+from vault.vault import Vault
+
+if TYPE_CHECKING:
+    from vault.surroundings import Surroundings
+    from vault.watch import Watch
+
+__all__ = ["Checked", "check_all", "checked", "checked_lines", "mended_first", "tell", "way_out"]
+
+_HEAD = BadThing("store", "store.db", "head", "The head of store.db had rotted, by which SQLite knows how to read it.")
+_STORE = "store.db"  # and its head: what else was put aside is of records
+
+Tone = Literal["bad", "good", "note", "plain"]
+"""What a line of a report says: that something is wrong, that something is right, or what may be meant so."""
+
+
+class Checked(NamedTuple):
+    """What a check or a repair came to.
+
+    Args:
+        report: it.
+        aside: names of what a repair put aside, sorted.
+        helps: whether a repair does something about what is wrong.
+        is_repair: whether it was one.
+    """
+
+    report: FsckReport
+    aside: tuple[str, ...]
+    helps: bool
+    is_repair: bool
+
+
+def mended_first(folder: Path, around: Surroundings) -> list[BadThing]:
+    """Mend what lets SQLite read a store wrongly or not at all, before anybody opens it; return what that was.
+
+    Raises:
+        Locked, NotWritable, DiskFull: as `mend_sectors`, `mend_log` and `mend_head`.
+    """
+    unread = mend_sectors(folder, around)
+    log = mend_log(folder, around)
+    head = mend_head(folder, around)
+    return [*unread, *([] if log is None else [log]), *([_HEAD] if head else [])]
+
+
+def check_all(vault: Vault, watch: Watch, *, repairing: bool, mended: list[BadThing]) -> Checked:
+    """Check the vault, or repair it.
+
+    Args:
+        vault: opened to be mended.
+        watch: for progress, and for cancelling.
+        repairing: whether it is repaired.
+        mended: what was mended before it was opened.
+
+    Raises:
+        StoreDamaged: what is in the file cannot be read.
+        Locked, Cancelled, StoreUnwritable, NotWritable, DiskFull: as `lazy.mend.examine` and `lazy.mend.mend`.
+    """
+    report = mend(vault, watch=watch) if repairing else examine(vault, watch=watch)
+    report = report._replace(repaired=(*mended, *report.repaired))
+    aside = vault.dot / DAMAGED
+    names = sorted(path.name for path in aside.iterdir()) if repairing and aside.is_dir() else []
+    helps = any(_is_mended_here(vault, thing) for thing in report.bad)
+    return Checked(report, tuple(names), helps, repairing)
+
+
+def checked(
+    opened: Callable[[], AbstractContextManager[Vault]], watch: Watch, *, repairing: bool, mended: list[BadThing]
+) -> Checked:
+    """Open a vault and check or repair it, as `check_all` does.
+
+    Raises:
+        StoreDamaged: the file cannot even be opened; its hint is the way out from there.
+    """
+    try:
+        with opened() as vault:
+            return check_all(vault, watch, repairing=repairing, mended=mended)
+    except StoreDamaged as error:
+        raise way_out(error, repairing=repairing) from error
+
+
+def way_out(error: StoreDamaged, *, repairing: bool) -> StoreDamaged:
+    """Return the same with another way out where it names the very act that failed."""
+    return StoreDamaged(error.message, hint=REJOIN if repairing and error.hint == StoreDamaged.hint else error.hint)
+
+
+def _is_mended_here(vault: Vault, thing: BadThing) -> bool:
+    """Tell whether a repair does anything about it; what is lost of the trail or the log comes from elsewhere.
+
+    A key is brought back or closed by its owner alone.
+    """
+    if thing.code == ConfigDamaged.code:
+        return can_restore(vault)
+    return thing.kind not in {"audit", "key"} and (thing.kind, thing.code) != ("log", "gap")
+
+
+def tell(vault: Vault, found: Checked) -> None:
+    """Note that a report was told; what cannot be noted is told once more."""
+    with suppress(LaceError):
+        note_told(vault, found.report.bad)
+
+
+def checked_lines(found: Checked) -> Iterator[tuple[Tone, str, str]]:
+    """Yield a report line by line: its tone, the word or sign in front, and a sentence, neither made harmless."""
+    report, names = found.report, found.aside
+    yield from (("bad", f"! {thing.kind}", thing.message) for thing in report.bad)
+    yield from (("good", "repaired", thing.message) for thing in report.repaired)
+    yield from (("note", "note", thing.message) for thing in report.notes)
+    if any(not name.startswith(_STORE) for name in names):
+        yield "plain", "", "Damaged records lie in .vault/damaged and are fetched again by: lace sync"
+    if _STORE in names:
+        text = "The store as it rotted lies in .vault/damaged/store.db. Once you miss nothing, delete it."
+        yield "plain", "", text
+    if report.ok:
+        done = "every view was made anew" if found.is_repair else "every view follows from them"
+        yield "good", "=", f"{report.records} records are whole, and {done}."

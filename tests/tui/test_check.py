@@ -1,0 +1,105 @@
+"""The app checks everything as `lace fsck` does, and repairs once that is agreed to (APP-1, APP-13, APP-14)."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lace_tui.app import LaceApp
+from lace_tui.screens.dialogs import PlanPage
+from lace_tui.screenshots import Story
+from lazy.mend import examine
+from tests.tui.conftest import is_showing, page_of, press, settle, text_of
+from vault.vault import Vault
+
+SIZES = [(60, 20), (80, 24), (120, 40)]
+
+
+def _store(story: Story) -> str:
+    return str(story.folder("alice") / ".vault" / "store.db")
+
+
+def _rot_record(story: Story) -> None:
+    with closing(sqlite3.connect(_store(story))) as db, db:
+        db.execute("UPDATE body SET bytes = bytes || x'00' WHERE p = (SELECT max(p) FROM log)")
+
+
+def _rot_head(story: Story) -> None:
+    with Path(_store(story)).open("r+b") as file:
+        file.write(b"\0")
+
+
+def _report(story: Story) -> str:
+    with Vault(story.folder("alice"), story.around("alice"), mending=True) as vault:
+        report = examine(vault)
+        return "whole" if report.ok else report.bad[0].message
+
+
+async def test_a_check_says_that_all_is_whole(app: LaceApp, story: Story) -> None:
+    """APP-1: it says what the command says, and the command stands on the page of what was done."""
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "6", "F", "1")
+        assert "Check: all is whole" in str(app.screen.query_one("#card").border_title)
+        assert "records are whole, and every view follows from them." in text_of(app, "#card-text")
+        await press(pilot, "exclamation_mark")
+        assert page_of(app) == "lace fsck"
+    assert _report(story) == "whole"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_is_wrong_is_repaired_once_that_is_agreed_to(
+    app: LaceApp, story: Story, size: tuple[int, int]
+) -> None:
+    """APP-13: the app said that a command says what is wrong, and nobody could do it there."""
+    _rot_record(story)
+    wrong = _report(story)
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        await press(pilot, "6", "F")
+        assert is_showing(app, PlanPage)
+        assert wrong.split("\n")[0][:40] in page_of(app)
+        await press(pilot, "n", "1")
+        assert "next: lace fsck --repair" in text_of(app, "#card-text"), "what was left is told there"
+        assert _report(story) == wrong, "nothing was repaired"
+        await press(pilot, "6", "F", "y")
+        assert app.card is not None
+        assert app.card.title == "Repair: done"
+        assert any(line.plain.startswith("repaired ") for line in app.card.lines)
+        await press(pilot, "1")
+        assert "1 conflict" in text_of(app, "#head"), "what is shown was read anew"
+    assert _report(story) == "whole"
+
+
+async def test_a_store_that_cannot_be_opened_is_repaired_too(app: LaceApp, story: Story) -> None:
+    """APP-14: all places are empty then; the card says where in the app it is repaired."""
+    _rot_head(story)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert "or here: F in Audit, place 6" in text_of(app, "#card-text")
+        await press(pilot, "6", "F")
+        assert is_showing(app, PlanPage)
+        await press(pilot, "y")
+        assert app.card is not None
+        assert (app.card.title, app.card.is_bad) == ("Repair: done", False)
+        await press(pilot, "1")
+        assert "1 conflict" in text_of(app, "#head")
+    assert _report(story) == "whole"
+
+
+async def test_what_no_repair_mends_offers_none(app: LaceApp, story: Story) -> None:
+    """CYB-10, APP-14: as by command, nobody is led to a repair that says the same again."""
+    for key in (story.root / "homes" / "alice").rglob("*.key"):
+        key.chmod(0o644)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await press(pilot, "6", "F")
+        assert not is_showing(app, PlanPage)
+        assert "chmod go-rwx" in page_of(app)
+        await press(pilot, "escape")
+        assert app.card is not None
+        assert app.card.is_bad
+        assert not any("--repair" in line.plain for line in app.card.lines)
