@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vault.surroundings import Surroundings
     from vault.watch import Watch
 
-__all__ = ["Checked", "check_all", "checked", "checked_lines", "mended_first", "tell", "way_out"]
+__all__ = ["Checked", "checked", "checked_lines", "mended_first", "tell"]
 
 _HEAD = BadThing("store", "store.db", "head", "The head of store.db had rotted, by which SQLite knows how to read it.")
 _STORE = "store.db"  # and its head: what else was put aside is of records
@@ -58,7 +58,7 @@ def mended_first(folder: Path, around: Surroundings) -> list[BadThing]:
     return [*unread, *([] if log is None else [log]), *([_HEAD] if head else [])]
 
 
-def check_all(vault: Vault, watch: Watch, *, repairing: bool, mended: list[BadThing]) -> Checked:
+def _check_all(vault: Vault, watch: Watch, *, repairing: bool, mended: list[BadThing]) -> Checked:
     """Check the vault, or repair it.
 
     Args:
@@ -82,19 +82,19 @@ def check_all(vault: Vault, watch: Watch, *, repairing: bool, mended: list[BadTh
 def checked(
     opened: Callable[[], AbstractContextManager[Vault]], watch: Watch, *, repairing: bool, mended: list[BadThing]
 ) -> Checked:
-    """Open a vault and check or repair it, as `check_all` does.
+    """Open a vault and check or repair it, as far as it goes.
 
     Raises:
         StoreDamaged: the file cannot even be opened; its hint is the way out from there.
     """
     try:
         with opened() as vault:
-            return check_all(vault, watch, repairing=repairing, mended=mended)
+            return _check_all(vault, watch, repairing=repairing, mended=mended)
     except StoreDamaged as error:
-        raise way_out(error, repairing=repairing) from error
+        raise _way_out(error, repairing=repairing) from error
 
 
-def way_out(error: StoreDamaged, *, repairing: bool) -> StoreDamaged:
+def _way_out(error: StoreDamaged, *, repairing: bool) -> StoreDamaged:
     """Return the same with another way out where it names the very act that failed."""
     return StoreDamaged(error.message, hint=REJOIN if repairing and error.hint == StoreDamaged.hint else error.hint)
 
