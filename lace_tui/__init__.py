@@ -9,7 +9,7 @@
 | `actions`, `keymap`, `bindings`, `palette` | all that can be done, its keys, and finding it by name |
 | `view`, `reading`, `lineage` | what Home and the history show, as values |
 | `deeds`, `redoing` | what is done to a vault from Home |
-| `checking` | a check of the whole vault and its repair, as a command and the app ask for it |
+| `checking`, `guarding` | a check and a repair of the vault, a passphrase for the key: for a command and the app |
 | `taste`, `themes`, `styles` | how it looks |
 | `demo`, `tour`, `docs`, `screenshots` | the story, and the pages and pictures that are made of the program |
 """

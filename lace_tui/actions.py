@@ -356,6 +356,8 @@ _EXPORT: tuple[Action, ...] = (
 _SETTINGS: tuple[Action, ...] = (
     _do(_S, "change", "enter", "Change", "Give the selected setting another value.", "lace config set KEY VALUE",
         hint="change"),
+    _do(_S, "passphrase", "p", "Passphrase", "Give your own key a passphrase, or take it away; asks first.",
+        "lace key protect", hint="passphrase"),
 )  # fmt: skip
 
 ACTIONS: tuple[Action, ...] = (

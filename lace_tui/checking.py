@@ -86,6 +86,7 @@ def checked(
 
     Raises:
         StoreDamaged: the file cannot even be opened; its hint is the way out from there.
+        Locked, Cancelled, StoreUnwritable, NotWritable, DiskFull: as `lazy.mend.examine` and `lazy.mend.mend`.
     """
     try:
         with opened() as vault:

@@ -12,5 +12,5 @@
 | `history`, `files`, `bringing`, `old` | every point in time, its files, and what is brought back of them |
 | `kept`, `letting_go` | what an undo or a checkout kept, and letting go of old ones |
 | `audit`, `quarantine`, `checks` | what was done, what was refused, and whether all is whole |
-| `export`, `settings` | tables, and how all of this behaves |
+| `export`, `settings`, `guarding` | tables, how all of this behaves, and a passphrase for the key |
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual.binding import BindingType
 
@@ -20,6 +20,7 @@ from lace_tui.screens.marks import GOOD, QUIET, STRONG, mark
 from lace_tui.taste import THEME_NAMES, keep_keys
 from vault.commands import as_typed
 from vault.config import SETTINGS, Value, value_text
+from vault.errors import LaceError
 from vault.settings_file import save_settings
 from vault.vault import Vault
 from vault.watch import Watch
@@ -27,8 +28,23 @@ from vault.watch import Watch
 __all__ = ["Settings"]
 
 
+# Whether the key has a passphrase, None where that cannot be told: in a word or two, and what it means.
+_PASSPHRASE = {
+    False: ("none", "Whoever can read your files can sign as you. lace can ask for a passphrase."),
+    True: ("asked for", "Your key opens with its passphrase only, once in each sitting."),
+    None: ("not known", "The file of your key cannot be read."),
+}
+
+
+class _View(NamedTuple):
+    """Settings of the vault by key, and whether the node's key has a passphrase; None where that cannot be told."""
+
+    values: Mapping[str, Value]
+    is_protected: bool | None
+
+
 class Settings(Listing):
-    """One row for each setting, theme and key."""
+    """One row for each setting, one for the passphrase, and one for each theme and key."""
 
     SCOPE = Scope.SETTINGS
     TITLE = "Settings"
@@ -36,19 +52,30 @@ class Settings(Listing):
 
     def __init__(self) -> None:
         super().__init__()
-        self._values: Mapping[str, Value] = {}
+        self._view = _View({}, None)
 
-    def read(self, vault: Vault) -> Mapping[str, Value]:
-        """Read this vault's settings."""
-        return {key: vault.settings.get(key) for key in SETTINGS}
+    @property
+    def _values(self) -> Mapping[str, Value]:
+        return self._view.values
 
-    def show(self, value: Mapping[str, Value]) -> None:
-        """Show settings, themes and keys."""
-        self._values = value
+    def read(self, vault: Vault) -> _View:
+        """Read this vault's settings, and whether the key has a passphrase."""
+        try:
+            is_protected = vault.keys_here.is_protected(vault.node)
+        except LaceError:  # a check says what is wrong with it; the settings are shown all the same
+            return _View({key: vault.settings.get(key) for key in SETTINGS}, None)
+        return _View({key: vault.settings.get(key) for key in SETTINGS}, is_protected)
+
+    def show(self, value: _View) -> None:
+        """Show settings, the key, themes and keys of the keyboard."""
+        self._view = value
         rows = [("", mark("This vault", STRONG))]
         for key, setting in SETTINGS.items():
-            text = mark(f"  {key:<22}") + mark(f"{value_text(value[key]):<14}", GOOD) + mark(setting.sentence, QUIET)
-            rows.append((f"setting {key}", text))
+            now = mark(f"{value_text(value.values[key]):<14}", GOOD)
+            rows.append((f"setting {key}", mark(f"  {key:<22}") + now + mark(setting.sentence, QUIET)))
+        rows += [("", mark("")), ("", mark("You", STRONG))]
+        state, what = _PASSPHRASE[value.is_protected]
+        rows.append(("passphrase", mark(f"  {'passphrase':<22}") + mark(f"{state:<14}", GOOD) + mark(what, QUIET)))
         rows += [("", mark("")), ("", mark("How it looks", STRONG))]
         for name in THEME_NAMES:
             sign = "*" if name == self.lace.taste.theme else " "
@@ -77,6 +104,10 @@ class Settings(Listing):
                     f"May be: {setting.allowed_text}",
                 )
                 return "A setting", lines, f"lace config set {name} {value_text(self._values[name])}"
+            case "passphrase":
+                state, what = _PASSPHRASE[self._view.is_protected]
+                act = "lace key unprotect" if self._view.is_protected else "lace key protect"
+                return "Your key", ("The passphrase of your key", what, f"Now: {state}"), act
             case "theme":
                 return "A theme", (name, 'In config.toml (lace config path): theme = "..."'), "lace config path"
             case "key":
@@ -94,7 +125,9 @@ class Settings(Listing):
     def action_change(self) -> None:
         """Give the selected setting another value."""
         kind, _, name = self.lines.key.partition(" ")
-        if kind == "theme":
+        if kind == "passphrase":
+            self.action_passphrase()
+        elif kind == "theme":
             self.lace.choose_theme(name)
         elif kind == "setting":
             setting = SETTINGS[name]
@@ -105,6 +138,15 @@ class Settings(Listing):
             question = f"{action.sentence} Keys, separated by commas; nothing brings back {action.shown}."
             keys = ",".join(keys_of(action, self.lace.taste.keys))
             self.lace.put(Question(name, question, keys, lacks=""), partial(self._choose_keys, name))
+
+    def action_passphrase(self) -> None:
+        """Give one's own key a passphrase, or take it away."""
+        from lace_tui.screens.guarding import ask_protect, ask_unprotect  # noqa: PLC0415 - hardly done twice
+
+        if self._view.is_protected is None:
+            self.notify(f"{_PASSPHRASE[None][1]} {self.key_of('check')} in Audit says what is wrong.", markup=False)
+        else:
+            (ask_unprotect if self._view.is_protected else ask_protect)(self)
 
     def _choose_keys(self, name: str, text: str | None, refused: Refused) -> None:
         """Give an action other keys, unless another one within reach has them."""
@@ -118,7 +160,7 @@ class Settings(Listing):
             refused(f"Not changed: {wrong[0]}")
             return
         self.lace.live_by(replace(self.lace.taste, keys=keys), lambda config: keep_keys(config, name, text.strip()))
-        self.show(self._values)
+        self.show(self._view)
 
     def _set(self, key: str, text: str | None, refused: Refused) -> None:
         if text is None:

@@ -6,30 +6,11 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.output import Answer
-from vault.errors import CallerError
+from lace_tui.guarding import ALREADY, DIFFER, PROTECTED, PassphrasesDiffer, ProtectedAlready, protect, unprotect
 from vault.identity.keys import KeyLocked, KeyStore, PassphraseEmptyError
 from vault.records import Verifier
 
-__all__ = ["PassphrasesDiffer", "ProtectedAlready", "configure", "run"]
-
-
-class PassphrasesDiffer(CallerError):
-    """A new passphrase was typed in two ways."""
-
-    code = "passphrases-differ"
-    exit_code = 2
-    hint = "Nothing was changed. Run the command again and type the same twice."
-
-
-class ProtectedAlready(CallerError):
-    """A key that has a passphrase was to be given one."""
-
-    code = "protected-already"
-    exit_code = 2
-    hint = (
-        "It is the one given last, also where that command was cut off. "
-        "To change it, run: lace key unprotect, then: lace key protect"
-    )
+__all__ = ["configure", "run"]
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -51,17 +32,11 @@ def run(context: Context, _: argparse.Namespace) -> Answer:
         if context.verb == "key protect":
             if is_protected:
                 _protect_again(context, keys, node)
+                text = PROTECTED
             else:
-                keys.protect(node, _new(context))
-            text = (
-                "Your key opens with this passphrase only. Nobody can bring it back for you; a copy made of the key "
-                "before, such as a backup, still opens without."
-            )
-        elif is_protected:
-            keys.unprotect(node, context.passphrase_source())
-            text = "Your key opens without a passphrase now: whoever can read your files can sign as you."
+                text = protect(keys, node, _new(context))
         else:
-            text = "Your key has no passphrase."
+            text = unprotect(keys, node, context.passphrase_source())
         data = {"node": node, "protected": keys.is_protected(node)}
         return Answer({**data, "already": is_protected is (context.verb == "key protect")}, text)
 
@@ -73,7 +48,7 @@ def _protect_again(context: Context, keys: KeyStore, node: Verifier) -> None:
         ProtectedAlready: it has another, or it would have to be typed to be compared.
     """
     ask = context.passphrase_source() if "LACE_PASSPHRASE_FD" in context.environ else None
-    refused = ProtectedAlready("Your key opens with a passphrase already.")
+    refused = ProtectedAlready(ALREADY)
     if ask is None:
         raise refused
     try:
@@ -93,5 +68,5 @@ def _new(context: Context) -> bytes:
     if "LACE_PASSPHRASE_FD" not in context.environ:
         context.say("Once more, so that no slip of a finger locks you out.")
     if ask() != first:  # from a descriptor it is one and the same line
-        raise PassphrasesDiffer("The two passphrases differ.")
+        raise PassphrasesDiffer(DIFFER)
     return first
