@@ -256,16 +256,18 @@ def others(vault: Vault, medium: MailboxMedium, between: tuple[int, int]) -> lis
     is sought.
     """
     found = []
-    most = 0  # asked for once somebody is there: it is read of each record
+    sought: int | None = None  # which is read of each record, and only where somebody has a run of more than a few
     members = {str(row[0]) for row in vault.store.rows("SELECT node FROM member")}
     for node in medium.nodes(vault.group):
         if node == vault.node or node.text not in members:
             continue
         try:
-            most = most or max(_exposed_bytes(vault, *between), SMALL_RUN)
             mailbox = Mailbox(medium, vault.group, node)
             head = read_head(mailbox)
-            newest = newest_runs(mailbox, head.head.runs if head is not None else (), most)
+            runs = head.head.runs if head is not None else ()
+            if sought is None and any(run.size > SMALL_RUN for run in runs):
+                sought = _exposed_bytes(vault, *between)
+            newest = newest_runs(mailbox, runs, max(sought or 0, SMALL_RUN))
             if newest:
                 found.append(Listing(newest[::-1]))
         except (DataError, PeerError):
