@@ -38,6 +38,18 @@ def test_a_table_gives_back_what_it_took(values: dict[bytes, bytes], others: lis
     assert (len(table), list(table.items())) == (0, [])
 
 
+def test_many_are_taken_at_once_as_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(at_hand, "FEW", 6)
+    pairs = [(blake3(b"%d" % number).digest(), b"%8d" % number) for number in range(20)]
+    table = DigestTable(8)
+    for start, end in ((0, 4), (4, 9), (9, 20)):  # as objects, too many for that, and packed by then
+        table.put_all(pairs[start:end])
+        assert [*table.items()] == sorted(pairs[:end])
+        assert [table.get(digest) for digest, _ in pairs] == [*(value for _, value in pairs[:end])] + [None] * (
+            20 - end
+        )
+
+
 def test_a_digest_across_two_others_is_not_taken_for_one() -> None:
     table = DigestTable(8)
     asked = bytes(31) + b"\1"

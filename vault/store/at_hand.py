@@ -45,13 +45,26 @@ class DigestTable:
         if few is not None:
             few[digest] = value
             if len(few) > FEW:
-                self._few = None
-                self.get = self._found
-                for one, of_it in few.items():
-                    self.put(one, of_it)
+                self._pack(few)
             return
         self._buckets[digest[0] << 4 | digest[1] >> 4] += digest + value
         self._count += 1
+
+    def put_all(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
+        """Take some thousand digests with their values, as `put` takes one."""
+        few = self._few
+        if few is None:
+            for digest, value in pairs:
+                self.put(digest, value)
+            return
+        few.update(pairs)
+        if len(few) > FEW:
+            self._pack(few)
+
+    def _pack(self, few: dict[bytes, bytes]) -> None:
+        self._few = None
+        self.get = self._found
+        self.put_all(few.items())
 
     def _found(self, digest: bytes) -> bytes | None:
         bucket = self._buckets.get(digest[0] << 4 | digest[1] >> 4)

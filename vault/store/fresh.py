@@ -65,9 +65,8 @@ class Fresh:
         self._contents += len(contents)
         self._make_room(len(contents))
         rows = zip(contents.records, contents.stored, contents.sizes, strict=True)
-        for record, stored, size in islice(rows, few, None):
-            if size:
-                self._sums.put(record.digest, _packed(size, stored[-size:]))
+        some = islice(rows, few, None)
+        self._sums.put_all([(digest, _packed(size, stored[-size:])) for (_, digest), stored, size in some if size])
 
     def sum_of(self, record: RecordHash, size: int) -> str | None:
         """Return the SHA-512, 128 hex digits, of a small content of this size that is at hand; else None."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Final, Self
 
 from vault.records import RecordHash
@@ -100,8 +101,10 @@ class Sums:
     def keep(self) -> None:
         """Write what was put, if there is a transaction."""
         if self._db.in_transaction:
-            new = sorted([(key.digest, sum_) for key, sum_ in self._new.items()])  # as the table lies
-            insert_many(self._db, _KEEP, [each for digest, sum_ in new for each in (bytearray(digest), sum_)])
+            new = {digest: sum_ for (_, digest), sum_ in self._new.items()}
+            digests = sorted(new)  # as the table lies
+            rows = zip(map(bytearray, digests), map(new.__getitem__, digests), strict=True)  # see `insert_many`
+            insert_many(self._db, _KEEP, list(chain.from_iterable(rows)))
             self._new.clear()
 
     def _known(self, records: Sequence[RecordHash]) -> dict[RecordHash, str | None]:
