@@ -18,9 +18,11 @@ import pytest
 from lazy.mend import examine, mend
 from tests.shelf import Shelf
 from tests.vault.vaults import around, lived_in
+from vault.errors import LaceError
 from vault.files import DiskFull
 from vault.fsck.repair import mend_sectors as mend_of_vault
 from vault.store import wal
+from vault.store.database import StoreDamaged, StoreUnwritable, name_fault
 from vault.store.sectors import mend_sectors
 from vault.store.wal import mend_log
 from vault.store.wal_frames import FRAME, HEAD
@@ -181,3 +183,19 @@ def test_a_store_that_somebody_has_open_keeps_its_files(
         assert log.read_bytes() == data
         data[HEAD + 2 * FRAME + 300] ^= 5
         log.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        (sqlite3.SQLITE_IOERR_CORRUPTFS, StoreDamaged),
+        (sqlite3.SQLITE_IOERR_READ, StoreDamaged),
+        (sqlite3.SQLITE_IOERR_WRITE, StoreUnwritable),
+    ],
+)
+def test_what_cannot_be_read_is_not_called_unwritable(tmp_path: Path, code: int, named: type[LaceError]) -> None:
+    """APP-14: the way out is a repair, and not free space."""
+    fault = sqlite3.OperationalError("disk I/O error")
+    fault.sqlite_errorcode = code
+    with pytest.raises(named):
+        name_fault(fault, tmp_path / "store.db")

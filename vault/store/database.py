@@ -40,6 +40,7 @@ _LOG_BYTES = 64 << 20  # a large file makes SQLite's log as large as itself; the
 _LOG_PAGES = 4_000  # 16 MiB: what many actions change again and again is brought into the file once
 _READERS_SECONDS = 1.0  # that a prune waits for who reads; what they still read is removed by the next one
 _OF_DAMAGE = ("Could not decode", "malformed", "not a database", "no such table", "unsupported file format")
+_UNREAD = frozenset({sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_CORRUPTFS})  # the disk gives an error for a part
 _BUSY_SECONDS = 60.0  # the writers' lock is taken before, so this only covers checkpoints and readers
 
 
@@ -284,7 +285,7 @@ def name_fault(fault: sqlite3.DatabaseError, path: Path) -> None:
     Raises:
         VaultBusy: another process keeps the store.
         DiskFull, StoreUnwritable: it cannot be written.
-        StoreDamaged: it is no sound database any more.
+        StoreDamaged: it is no sound database any more, or the disk does not give all of it.
     """
     text = str(fault)
     if isinstance(fault, sqlite3.OperationalError):
@@ -292,6 +293,8 @@ def name_fault(fault: sqlite3.DatabaseError, path: Path) -> None:
             raise VaultBusy(f"The vault in {path.parent} is in use by another process.") from fault
         if did_not_fit(fault) or getattr(fault, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE:
             raise DiskFull(f"There is no room left on the disk to write the vault in {path.parent}.") from fault
+        if getattr(fault, "sqlite_errorcode", 0) in _UNREAD:
+            raise StoreDamaged(f"The store of the vault in {path.parent} cannot be read ({text}).") from fault
         if "readonly" in text or "unable to open" in text or "I/O" in text:
             raise StoreUnwritable(f"The vault in {path.parent} cannot be written ({text}).") from fault
     if "already exists" in text or "duplicate column" in text:  # what brings an older store to this form met it
