@@ -30,6 +30,7 @@ from transports.address import AddressKind
 from transports.mailbox import Mailbox, MailboxMedium
 from transports.reading import fetch, read_head, read_listing
 from vault.desk_folders import desks, folder_of, within
+from vault.desks.ports import Objects
 from vault.desks.scan import Ports, Scanning
 from vault.desks.worktree import snapshot
 from vault.errors import Cancelled, LaceError
@@ -151,7 +152,7 @@ class _Wanted:
 def _from_folder(vault: Vault, wanted: Sequence[RecordHash], watch: Watch) -> set[RecordHash]:
     """Make content anew that was never shared and whose files still lie in the folders as they were."""
     sink = _Wanted(wanted)
-    ports = Ports(vault.group, vault.store, sink, _NoCache(), vault.around.now_ns)
+    ports = Ports(Objects(vault.store, sink, vault.group), _NoCache(), vault.around.now_ns)
     for desk in desks(vault) if wanted else ():
         with as_far_as_it_goes():
             without = within(vault, desk.name)

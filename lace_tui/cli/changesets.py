@@ -59,8 +59,8 @@ def write_changes(
 ) -> None:
     """Write what leads from one tree to another, at and below a path of both, to standard output."""
     objects = MemoryObjects(fallback=vault.store)
-    goal = after.tree or apply_changes(objects, objects, vault.group, None, {})
-    tree = select_paths(objects, objects, vault.group, before.tree, goal, [path])
+    goal = after.tree or apply_changes(objects.of(vault.group), None, {})
+    tree = select_paths(objects.of(vault.group), before.tree, goal, [path])
     found = values(change_set(objects, before.tree, tree))
     context.write_bytes(json.dumps(found, ensure_ascii=False, indent=1).encode() + b"\n")
 

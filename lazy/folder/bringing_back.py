@@ -15,6 +15,7 @@ from vault.desk_folders import known_desk
 from vault.desks.diff import Change
 from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.memory import MemoryObjects
+from vault.desks.ports import Objects
 from vault.desks.tree import lookup
 from vault.folder.checked_out import contained
 from vault.folder.divergence import check_apart, refuse_apart
@@ -99,7 +100,7 @@ def _found_at(
     require_there(vault, path, found)
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
     edited = [item for item in dirty.items if f"{item.path}/".startswith(f"{path}/")]
-    tree = select_paths(overlay, overlay, vault.group, dirty.tree, found.tree, [path])
+    tree = select_paths(overlay.of(vault.group), dirty.tree, found.tree, [path])
     if not keeps_edits and tree != dirty.tree and holds_mine(vault, found.tree, desk, edited):
         way = _keep_or_move(vault, found, desk, path)
         raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=way)
@@ -131,7 +132,7 @@ def _bring_over(vault: Vault, found: ResolvedCommit, path: str, edited: Sequence
         w.flush()
         base = checkout_of(vault, desk)
         before = base.tree if base is not None else None
-        after = select_paths(vault.store, w, vault.group, before, found.tree, [path])
+        after = select_paths(Objects(vault.store, w, vault.group), before, found.tree, [path])
         w.flush()
         result = follow(w, vault, desk, before, after, watch)
         parents = newest(vault.store, contained(base))

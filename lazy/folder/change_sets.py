@@ -5,6 +5,7 @@ from __future__ import annotations
 from lazy.folder.written import follow
 from vault.desks.changeset import ChangeSet, apply_set
 from vault.desks.diff import diff_trees
+from vault.desks.ports import Objects
 from vault.folder.checked_out import contained
 from vault.folder.divergence import refuse_apart
 from vault.folder.unfinished import finish_checkouts
@@ -32,7 +33,7 @@ def commit_changes(vault: Vault, desk: str, changes: ChangeSet, message: str, wa
         refuse_apart(w, vault, desk, is_unshared=True)
         base = checkout_of(vault, desk)
         before = base.tree if base else None
-        root = apply_set(vault.store, w, vault.group, before, changes)
+        root = apply_set(Objects(vault.store, w, vault.group), before, changes)
         w.flush()
         follow(w, vault, desk, before, root, watch)
         items = tuple(diff_trees(vault.store, before, root))

@@ -16,7 +16,7 @@ from vault.desks.diff import diff_trees
 from vault.desks.edit import PathInTheWay, apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees
-from vault.desks.ports import Sink
+from vault.desks.ports import Objects, Sink
 from vault.desks.tree import lookup
 from vault.folder.checked_out import Checkout
 from vault.records import RecordHash
@@ -60,7 +60,7 @@ def following(
         held = newest(store, [one for head in heads for one in merge_bases(store, base.commit, head).commits])
     with what_went_named(vault, [*sides, *held]):
         origin = _origin(reading, vault, conflict, held, tree, target)
-        outcome = merge_trees(reading, sink, vault.group, origin, tree, target)
+        outcome = merge_trees(Objects(reading, sink, vault.group), origin, tree, target)
     if outcome.root is None and tree == base.tree and any(base.commit.text in ancestors(store, head) for head in heads):
         return MergeOutcome.clean(target)  # no update would ask: it is a fast-forward
     return outcome
@@ -93,7 +93,7 @@ def with_earlier(
         tree = commit_info(vault.store, result).tree
         with what_went_named(vault, [*(side.commit for side in conflict.sides), result]):
             origin = _origin(reading, vault, conflict, [result], tree, target)
-            outcome = merge_trees(reading, sink, vault.group, origin, tree, target)
+            outcome = merge_trees(Objects(reading, sink, vault.group), origin, tree, target)
             target = outcome.root or decide(outcome)
     return target
 
@@ -129,6 +129,6 @@ def _origin(
         if entry == lookup(objects, target, path) != lookup(objects, tree, path)
     }
     try:
-        return apply_changes(objects, objects, vault.group, trees[0], {**carried, **decided})
+        return apply_changes(objects.of(vault.group), trees[0], {**carried, **decided})
     except PathInTheWay:  # a folder here and a file there
-        return apply_changes(objects, objects, vault.group, trees[0], decided)
+        return apply_changes(objects.of(vault.group), trees[0], decided)

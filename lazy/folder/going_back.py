@@ -83,7 +83,7 @@ def _found(
         return base, dirty, tree
     if tree == base.tree and (beside := _new_beside(vault, desk, dirty.items)):
         with suppress(NamesClash):  # with what comes back: one of them would not stay on every disk
-            return base, dirty, select_paths(overlay, overlay, vault.group, tree, dirty.tree, beside)
+            return base, dirty, select_paths(overlay.of(vault.group), tree, dirty.tree, beside)
     way = UncommittedChanges.hint.replace("lace commit -m TEXT", _commit_command(vault, desk))
     raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.", hint=way)
 

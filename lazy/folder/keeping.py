@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lazy.folder.acts import is_silent
 from vault.desks.edit import select_paths
+from vault.desks.ports import Objects
 from vault.folder.checked_out import checkout_of
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import held_by
@@ -66,7 +67,7 @@ def keep_found(
         return None
     snap = take(w, vault, desk, base.tree, StoredDirCache(vault, desk), watch, held_by(vault, desk))
     w.flush()
-    tree = select_paths(vault.store, w, vault.group, on or base.tree, snap.root, paths)
+    tree = select_paths(Objects(vault.store, w, vault.group), on or base.tree, snap.root, paths)
     w.flush()
     return keep(w, vault, desk, tree) if is_to_keep else Found(tree, None)
 

@@ -19,7 +19,7 @@ from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.path_conflict import PathConflict
-from vault.desks.ports import Sink, Source
+from vault.desks.ports import Objects, Sink, Source
 from vault.folder.parts import base_with_parts
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor, merge_bases, newest
@@ -80,9 +80,7 @@ def fold(
             base = base_between(reading, vault, done, head)
             base = base_with_parts(reading, vault, base, tree, None if is_first else done, [head])
             outcome = merge_trees(
-                reading,
-                sink,
-                vault.group,
+                Objects(reading, sink, vault.group),
                 base,
                 tree,
                 commit_info(vault.store, head).tree,
@@ -211,11 +209,11 @@ def base_of(objects: MemoryObjects, vault: Vault, bases: Sequence[RecordHash]) -
     for other in bases[1:]:
         below = {base for known in done for base in merge_bases(vault.store, known, other).commits}
         lower = base_of(objects, vault, newest(vault.store, below))
-        outcome = merge_trees(objects, objects, vault.group, lower, tree, commit_info(vault.store, other).tree)
+        outcome = merge_trees(objects.of(vault.group), lower, tree, commit_info(vault.store, other).tree)
         if outcome.root is None:
             paths = [conflict.path for conflict in outcome.conflicts]
             agreed = resolve_with(outcome, dict.fromkeys(paths, "ours"))
-            tree = apply_changes(objects, objects, vault.group, agreed, dict.fromkeys(paths))
+            tree = apply_changes(objects.of(vault.group), agreed, dict.fromkeys(paths))
         else:
             tree = outcome.root
         done.append(other)

@@ -13,7 +13,7 @@ from lazy.folder.updated import HeadConflict
 from vault.commands import as_option, as_typed
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
-from vault.desks.ports import Sink, Source
+from vault.desks.ports import Objects, Sink, Source
 from vault.desks.strategies import Strategy, merge_by
 from vault.errors import CallerError
 from vault.folder.parts import base_with_parts, brings_part
@@ -241,4 +241,4 @@ def _outcome(
         base = base_of(reading, vault, bases)
         if mine and strategy.needs_base:
             base = base_with_parts(reading, vault, base, tree, [mine], [that.commit])
-        return merge_by(strategy, reading, sink, vault.group, base, tree, that.tree, ("this", that.what))
+        return merge_by(strategy, Objects(reading, sink, vault.group), base, tree, that.tree, ("this", that.what))

@@ -220,7 +220,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted
     if dry_run:
         old = work.info.tree
         if work.found:
-            old = select_paths(overlay, overlay, vault.group, old, work.tree, [item.path for item in work.found])
+            old = select_paths(overlay.of(vault.group), old, work.tree, [item.path for item in work.found])
         gone = falls_out(vault.store, desk, old) if work.lone else ""
         done = done._replace(pushed_out=f"{desk}@{gone}" if gone else "")
         moves = Moves((), ()) if work.keeps_folder else planned_follow(vault, desk, old, new, overlay, watch, work.lone)

@@ -103,7 +103,7 @@ def _since(
     tree = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry).tree
     items = written_over(vault, before, brought, tuple(diff_trees(overlay, brought, tree)))
     paths = tuple(item.path for item in items)
-    now = select_paths(overlay, overlay, vault.group, brought, tree, paths) if paths else brought
+    now = select_paths(overlay.of(vault.group), brought, tree, paths) if paths else brought
     return _Since(now, paths, tuple(item.path for item in mine_of(vault, before, desk, items)))
 
 

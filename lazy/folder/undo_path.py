@@ -19,6 +19,7 @@ from vault.desks.diff import Change
 from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
 from vault.desks.paths import is_at_or_below
+from vault.desks.ports import Objects
 from vault.desks.tree import lookup
 from vault.folder.finishing import is_cut
 from vault.folder.meanwhile import keep_command, path_as_typed
@@ -73,7 +74,7 @@ def undo_path(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted)
     edits = tuple(one.path for one in mine_of(vault, way.before, desk, way.items if way.is_edited else ()))
     done = Undone(as_before(path, is_dry=dry_run), desk, lone=edits)
     if dry_run:
-        now = select_paths(overlay, overlay, vault.group, base.tree, way.tree, [path]) if way.items else base.tree
+        now = select_paths(overlay.of(vault.group), base.tree, way.tree, [path]) if way.items else base.tree
         gone = falls_out(vault.store, desk, now) if edits else ""
         done = done._replace(pushed_out=f"{desk}@{gone}" if gone else "")
         moves = planned_follow(vault, desk, now, way.before, overlay, watch, edits)
@@ -91,7 +92,7 @@ def undo_path(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted)
                 done = done._replace(kept_as=f"{desk}@{found.state.label}", pushed_out=f"{desk}@{gone}" if gone else "")
                 told |= {"kept": found.state.label} | ({"pushed-out": gone} if gone else {})
         elif way.items:
-            now = select_paths(vault.store, w, vault.group, base.tree, way.brought, [path])
+            now = select_paths(Objects(vault.store, w, vault.group), base.tree, way.brought, [path])
         w.flush()
         result = follow(w, vault, desk, now, way.before, watch)
         w.audit(UNDO, act.subject, told)

@@ -15,7 +15,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, MergeOutcome, resolve_with
 from vault.desks.merge_text import regions_of, take_regions
 from vault.desks.path_conflict import PathConflict
-from vault.desks.ports import Sink, Source
+from vault.desks.ports import Objects, Sink, Source
 from vault.desks.tree import Entry, lookup
 from vault.errors import CallerError
 from vault.names import SELF
@@ -107,7 +107,7 @@ def _taken(accepting: Accepting, objects: MemoryObjects, sink: Sink, outcome: Me
     tree = resolve_with(outcome, choices)
     if folder is None or not of_folder:
         return tree
-    return apply_changes(objects, sink, vault.group, tree, of_folder)
+    return apply_changes(Objects(objects, sink, vault.group), tree, of_folder)
 
 
 def _both(source: Source, clash: PathConflict) -> bytes:

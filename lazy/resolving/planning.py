@@ -114,7 +114,7 @@ def _merged(vault: Vault, conflict: Conflict, choices: Choices, picks: Picks, wa
 
 def _beside_own(overlay: MemoryObjects, vault: Vault, folder: RecordHash, tree: RecordHash, picks: Picks) -> RecordHash:
     """Return a merge with what a folder holds that took nothing before: it would be committed first, on nothing."""
-    outcome = merge_trees(overlay, overlay, vault.group, None, folder, tree)
+    outcome = merge_trees(overlay.of(vault.group), None, folder, tree)
 
     def choice(path: str) -> Choice:
         is_all = picks.all is not None and (picks.named is None or path in picks.named)
@@ -150,7 +150,7 @@ def _followed(
     if base is not None:
         outcome = following(overlay, overlay, vault, conflict, base, folder, heads, target)
     else:  # what the folder holds would be committed first, on nothing
-        outcome = merge_trees(overlay, overlay, vault.group, None, folder, target)
+        outcome = merge_trees(overlay.of(vault.group), None, folder, target)
     if outcome.root is None:
         return Planned(conflict, Moves((), ()), tuple(clash.path for clash in outcome.conflicts))
     return Planned(conflict, planned_moves(vault, conflict.desk, folder, outcome.root, overlay, watch))

@@ -19,7 +19,7 @@ from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, resolve_with
 from vault.desks.path_conflict import PathConflict
-from vault.desks.ports import Source
+from vault.desks.ports import Objects, Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.records import RecordHash
 from vault.revisions.graph import newest
@@ -210,7 +210,7 @@ class _Merge:
         heads = [self.first, *(commit_info(self.vault.store, head).tree for head in self.order[1:])]
         beside = _beside_clashes(w, heads, rest, self.moved)
         entries = {**self.entries, **self._from_folder(), **beside}
-        tree = apply_changes(w, w, self.vault.group, self.tree, entries) if entries else self.tree
+        tree = apply_changes(Objects(w, w, self.vault.group), self.tree, entries) if entries else self.tree
         _flush(w)
         return tree
 

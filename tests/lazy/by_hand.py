@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lazy.people import label_of
 from vault.desks.edit import apply_changes
+from vault.desks.ports import Objects
 from vault.desks.tree import lookup
 from vault.names import Version
 from vault.profile import Commit, Release, Resolution, Revision
@@ -65,7 +66,7 @@ def tree_by_hand(vault: Vault, tree: RecordHash, *paths: str, like: str = "a.txt
     """A tree with a file of it at further paths."""
     with vault.writing() as w:
         entry = lookup(vault.store, tree, like)
-        return apply_changes(vault.store, w, vault.group, tree, dict.fromkeys(paths, entry))
+        return apply_changes(Objects(vault.store, w, vault.group), tree, dict.fromkeys(paths, entry))
 
 
 def release_by_hand(vault: Vault, version: Version, tree: RecordHash, parents: Sequence[RecordHash]) -> RecordHash:

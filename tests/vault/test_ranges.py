@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.vault.vaults import found, write
 from vault.desks.content import data_plex
 from vault.desks.edit import apply_changes
+from vault.desks.ports import Objects
 from vault.desks.tree import Entry
 from vault.folder.work import checkout_of, commit, record_commit
 from vault.profile import Commit
@@ -140,7 +141,7 @@ def test_what_a_merge_brings_is_in_its_range(tmp_path: Path) -> None:
         content = data_plex(vault.group, b"theirs\n")
         w.add(content)
         entry = Entry("f", "-", len(b"theirs\n"), content.hash, "b.txt")
-        tree = apply_changes(w, w, vault.group, base.tree, {"b.txt": entry})
+        tree = apply_changes(Objects(w, w, vault.group), base.tree, {"b.txt": entry})
         said: dict[str, Any] = {"parents": (base.commit,), "tree": tree, "message": "theirs", "tai": w.tai()}
         foreign = w.seal(Commit.to_plex(group=vault.group, desk="main", **said)).hash
         made, number = record_commit(w, vault, "main", base.tree, [base.commit, foreign], "merge")

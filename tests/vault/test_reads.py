@@ -47,9 +47,7 @@ def _tree(paths: dict[str, str], order: list[str]) -> tuple[MemoryObjects, Recor
         is_both = any(other.startswith(path + "/") for other in paths)
         target = f"{path}/@self" if is_both else path
         name = target.rpartition("/")[2]
-        root = apply_changes(
-            objects, objects, GROUP, root, {target: Entry("f", "-", len(paths[path]), plex.hash, name)}
-        )
+        root = apply_changes(objects.of(GROUP), root, {target: Entry("f", "-", len(paths[path]), plex.hash, name)})
     assert root is not None
     return objects, root
 

@@ -23,6 +23,7 @@ from vault.desk_folders import desks
 from vault.desks.absent_paths import ABSENT
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
+from vault.desks.ports import Objects
 from vault.desks.tree import lookup
 from vault.errors import EnvironmentFault
 from vault.folder.checkout_journal import noted_trees
@@ -395,7 +396,7 @@ def _noted_then(vault: Vault, watch: Watch) -> set[RecordHash]:
         before, after = trees
         old = {path: lookup(vault.store, before, path) if before is not None else None for path in late.kept}
         if old:
-            narrowed = apply_changes(vault.store, MemoryObjects(), vault.group, after, old)
+            narrowed = apply_changes(Objects(vault.store, MemoryObjects(), vault.group), after, old)
             found |= {after, *(entry.hash for entry in old.values() if entry is not None)}
             found |= vault.store.have([narrowed])
     return found

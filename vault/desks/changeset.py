@@ -15,7 +15,7 @@ from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.patches import Patch, PatchMismatch, Whole
 from vault.desks.paths import BadPath, link_problem, reserved_name, split_path
-from vault.desks.ports import Sink, Source
+from vault.desks.ports import Objects, Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import DataError
 from vault.records import RecordHash
@@ -102,13 +102,11 @@ def _between(source: Source, old: Entry | None, new: Entry | None) -> Insert | D
     return Mutate(old.hash, patches.between(read_entry(source, old), content), new.mode)
 
 
-def apply_set(source: Source, sink: Sink, group: str, root: RecordHash | None, changes: ChangeSet) -> RecordHash:
+def apply_set(objects: Objects, root: RecordHash | None, changes: ChangeSet) -> RecordHash:
     """Return the tree that a change set makes of the one it starts from.
 
     Args:
-        source: where the old tree and its content are read.
-        sink: takes new content and pages.
-        group: the full group id.
+        objects: where the old tree and its content are read, and the new ones go.
         root: the tree as it is now.
         changes: the set.
 
@@ -120,29 +118,31 @@ def apply_set(source: Source, sink: Sink, group: str, root: RecordHash | None, c
     """
     if root != changes.before:
         raise StaleChangeSet("The change set starts from another tree than the desk has now.")
-    entries = {path: _entry(source, sink, group, root, path, change) for path, change in changes.changes.items()}
-    made = apply_changes(source, sink, group, root, entries)
+    entries = {path: _entry(objects, root, path, change) for path, change in changes.changes.items()}
+    made = apply_changes(objects, root, entries)
     if made != changes.after:
         raise PatchMismatch("The changes do not make the tree that the set names.")
     return made
 
 
-def _entry(
-    source: Source, sink: Sink, group: str, root: RecordHash | None, path: str, change: Insert | Delete | Mutate
-) -> Entry | None:
+def _entry(objects: Objects, root: RecordHash | None, path: str, change: Insert | Delete | Mutate) -> Entry | None:
     *_, name = names = split_path(path)
     if isinstance(change, Insert):
         _check_new(path, names, change)
         if change.content is None:
-            return Entry(_DIRECTORY, _PLAIN, 0, apply_changes(source, sink, group, None, {}), name)
-        return Entry(change.kind, change.mode, len(change.content), add_content(group, change.content, sink), name)
-    now = lookup(source, root, path) if root is not None else None
+            return Entry(_DIRECTORY, _PLAIN, 0, apply_changes(objects, None, {}), name)
+        return Entry(change.kind, change.mode, len(change.content), _added(objects, change.content), name)
+    now = lookup(objects.source, root, path) if root is not None else None
     if now is None or now.hash != change.old:
         raise StaleChangeSet(f"{path} holds something else by now.")
     if isinstance(change, Delete):
         return None
-    content = patches.apply_patch(change.patch, read_entry(source, now))
-    return Entry(_FILE, change.mode, len(content), add_content(group, content, sink), name)
+    content = patches.apply_patch(change.patch, read_entry(objects.source, now))
+    return Entry(_FILE, change.mode, len(content), _added(objects, content), name)
+
+
+def _added(objects: Objects, content: bytes) -> RecordHash:
+    return add_content(objects.group, content, objects.sink)
 
 
 def _check_new(path: str, names: Sequence[str], change: Insert) -> None:

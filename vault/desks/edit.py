@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from vault.desks.delta_bases import OldPages
 from vault.desks.paths import split_path
-from vault.desks.ports import Sink, Source
+from vault.desks.ports import Objects, Source
 from vault.desks.tree import Entry, build_directory, lookup, read_directory
 from vault.errors import CallerError
 from vault.records import RecordHash
@@ -33,11 +33,9 @@ class NoSuchPath(CallerError):
 
 
 class _Trees(NamedTuple):
-    """Where pages are read and written, and for which group."""
+    """Where pages are read and written, and the old ones that new ones are like."""
 
-    source: Source
-    sink: Sink
-    group: str
+    objects: Objects
     old: OldPages
 
 
@@ -53,15 +51,11 @@ class _Node:
         return self.entry is not None or any(node.adds() for node in self.below.values())
 
 
-def apply_changes(
-    source: Source, sink: Sink, group: str, root: RecordHash | None, changes: Mapping[str, Entry | None]
-) -> RecordHash:
+def apply_changes(objects: Objects, root: RecordHash | None, changes: Mapping[str, Entry | None]) -> RecordHash:
     """Return the root of a tree with changes applied; only directories on their paths are rewritten.
 
     Args:
-        source: where pages of the old tree are read.
-        sink: takes the new pages.
-        group: the full group id.
+        objects: where pages of the old tree are read, and the new ones go.
         root: the old tree, or None for an empty one.
         changes: what stands at a path from now, None for nothing. A directory entry sets everything below it
             at once, and changes below it are applied on top. A directory that loses its last entry goes,
@@ -81,9 +75,13 @@ def apply_changes(
         node.is_set, node.entry = True, entry
     if top.is_set:
         root = top.entry.hash if top.entry is not None else None
-    old = read_directory(source, root) if root is not None else ()
-    trees = _Trees(source, sink, group, OldPages(source))
-    return build_directory(group, _apply(trees, "", old, top), sink, trees.old.of(root))[0]
+    old = read_directory(objects.source, root) if root is not None else ()
+    trees = _Trees(objects, OldPages(objects.source))
+    return _build(trees, _apply(trees, "", old, top), root)[0]
+
+
+def _build(trees: _Trees, entries: list[Entry], old: RecordHash | None) -> tuple[RecordHash, int]:
+    return build_directory(trees.objects.group, entries, trees.objects.sink, trees.old.of(old))
 
 
 def _apply(trees: _Trees, where: str, old: tuple[Entry, ...], node: _Node) -> list[Entry]:
@@ -108,30 +106,20 @@ def _apply_below(trees: _Trees, path: str, now: Entry | None, change: _Node) -> 
         return now
     if now is None and not adds:
         return None
-    below = read_directory(trees.source, now.hash, size=now.size) if now is not None else ()
+    below = read_directory(trees.objects.source, now.hash, size=now.size) if now is not None else ()
     new = _apply(trees, path + "/", below, change)
     keeps_empty = change.is_set or (now is not None and not below)
     if not new and not keeps_empty:
         return None
-    like = trees.old.of(now.hash if now is not None else None)
-    root, size = build_directory(trees.group, new, trees.sink, like)
+    root, size = _build(trees, new, now.hash if now is not None else None)
     return Entry("d", "-", size, root, path.rpartition("/")[2])
 
 
-def select_paths(
-    source: Source,
-    sink: Sink,
-    group: str,
-    base: RecordHash | None,
-    new: RecordHash,
-    paths: Iterable[str],
-) -> RecordHash:
+def select_paths(objects: Objects, base: RecordHash | None, new: RecordHash, paths: Iterable[str]) -> RecordHash:
     """Return `base` with everything at and below `paths` as it is in `new` (a partial commit).
 
     Args:
-        source: where both trees are read.
-        sink: takes the new pages.
-        group: the full group id.
+        objects: where both trees are read, and the new pages go.
         base: the old tree, or None for an empty one.
         new: the tree from which the paths are taken.
         paths: relative to the desk; the empty path is everything.
@@ -140,6 +128,7 @@ def select_paths(
         NoSuchPath: a path is in neither tree.
         BadPath, MissingObject, TreeError: as `apply_changes`.
     """
+    source = objects.source
     changes: dict[str, Entry | None] = {}
     for path in paths:
         names = split_path(path)
@@ -156,7 +145,7 @@ def select_paths(
         changes[path] = found
         if found is None:
             _keep_emptied(source, new, names, changes)
-    return apply_changes(source, sink, group, base, changes)
+    return apply_changes(objects, base, changes)
 
 
 def _keep_emptied(source: Source, new: RecordHash, names: tuple[str, ...], changes: dict[str, Entry | None]) -> None:

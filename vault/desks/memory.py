@@ -7,7 +7,7 @@ from typing import Final
 
 from vault.desks.chunks import part_of, pieces_of, whole_of
 from vault.desks.content import DATA_APP
-from vault.desks.ports import Part, Source
+from vault.desks.ports import Objects, Part, Source
 from vault.records import Plex, RecordHash
 
 __all__ = ["MemoryCache", "MemoryObjects"]
@@ -38,6 +38,10 @@ class MemoryObjects:
         self._plexes: dict[RecordHash, Plex] = {}
         self._settle = settle
         self._bytes = 0  # of what may be forgotten
+
+    def of(self, group: str) -> Objects:
+        """Return where trees of a group are read and made: here."""
+        return Objects(self, self, group)
 
     def content(self, record: RecordHash, /) -> bytes | None:
         """Return a whole content or page of at most 32 MiB; None when it is neither here nor below."""

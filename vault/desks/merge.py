@@ -20,7 +20,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.merge_text import merge_text
 from vault.desks.path_conflict import PathConflict, PathConflictKind, are_text, draft
 from vault.desks.paths import join, twin_key
-from vault.desks.ports import Sink, Source
+from vault.desks.ports import Objects, Source
 from vault.desks.renames import Clash, Renamed, follow_renames
 from vault.desks.tree import (
     MAX_TREE_ENTRIES,
@@ -75,7 +75,7 @@ class MergeOutcome:
     @property
     def source(self) -> Source | None:
         """Where the sides of its conflicts are read; None when there are none."""
-        return self._input.source if self._input is not None else None
+        return self._input.objects.source if self._input is not None else None
 
     def decided(self, root: RecordHash) -> MergeOutcome:
         """Return this outcome with a tree in which its conflicts are decided."""
@@ -86,15 +86,13 @@ class MergeOutcome:
         found = next((conflict for conflict in self.conflicts if conflict.path == path), None)
         if found is None or self._input is None:
             return None
-        return draft(self._input.source, found, self._input.labels)
+        return draft(self._input.objects.source, found, self._input.labels)
 
 
 class _Input(NamedTuple):
     """What a merge was asked, kept so that a decision can repeat it."""
 
-    source: Source
-    sink: Sink
-    group: str
+    objects: Objects
     base: RecordHash | None
     ours: RecordHash
     theirs: RecordHash
@@ -103,9 +101,7 @@ class _Input(NamedTuple):
 
 
 def merge_trees(
-    source: Source,
-    sink: Sink,
-    group: str,
+    objects: Objects,
     base: RecordHash | None,
     ours: RecordHash,
     theirs: RecordHash,
@@ -116,9 +112,7 @@ def merge_trees(
     """Merge two trees over their base; nothing is decided for a person.
 
     Args:
-        source: where all three are read.
-        sink: takes merged content and new pages, also some of a merge that ends with conflicts.
-        group: the full group id.
+        objects: where all three are read, and merged content and new pages go.
         base: the tree of the merge base; None when there is none, so that whatever differs was added.
         ours: my tree.
         theirs: the other side's tree.
@@ -129,16 +123,7 @@ def merge_trees(
         MissingObject: a page, or a content that has to be merged, is not here.
         TreeError: a page is broken.
     """
-    given = _Input(
-        source=source,
-        sink=sink,
-        group=group,
-        base=base,
-        ours=ours,
-        theirs=theirs,
-        labels=labels,
-        whole_files=whole_files,
-    )
+    given = _Input(objects, base, ours, theirs, labels, whole_files)
     merge = _Merge(given, {})
     root = merge.run()
     if merge.conflicts:
@@ -183,6 +168,7 @@ class _Merge:
 
     def __init__(self, given: _Input, choices: Mapping[str, Choice]) -> None:
         self._in = given
+        self._objects = given.objects
         self._choices = choices
         self._count = 0
         self.merged: list[str] = []
@@ -201,14 +187,15 @@ class _Merge:
             return theirs
         clashes: tuple[Clash, ...] = ()
         if base is not None:
-            made = MemoryObjects(self._in.source, trees_only=True)
-            sink = Tee(self._in.sink, made)  # a rewritten directory may become part of the result as it is
-            moved = follow_renames(made, sink, self._in.group, base, ours, theirs)
+            made = MemoryObjects(self._objects.source, trees_only=True)
+            sink = Tee(self._objects.sink, made)  # a rewritten directory may become part of the result as it is
+            objects = Objects(made, sink, self._objects.group)
+            moved = follow_renames(objects, base, ours, theirs)
             if moved != Renamed(base, ours, theirs):
                 base, ours, theirs, clashes, self.moved = moved
-                self._in = self._in._replace(source=made, sink=sink)
+                self._objects = objects
                 self._old = {new: old for old, new in self.moved}
-        read = self._in.source
+        read = self._objects.source
         entries = self._entries(
             "",
             0,
@@ -221,16 +208,16 @@ class _Merge:
             changes.update(self._renamed(clash, ours, theirs))
         if self.conflicts:
             return ours
-        root = build_directory(self._in.group, entries, self._in.sink)[0]
-        return apply_changes(self._in.source, self._in.sink, self._in.group, root, changes) if changes else root
+        root = build_directory(self._objects.group, entries, self._objects.sink)[0]
+        return apply_changes(self._objects, root, changes) if changes else root
 
     def _renamed(self, clash: Clash, ours: RecordHash, theirs: RecordHash) -> Mapping[str, Entry | None]:
         """Ask about a path that both sides moved or lost; return what the choice changes in the merged tree."""
-        o = lookup(self._in.source, ours, clash.ours) if clash.ours else None
-        t = lookup(self._in.source, theirs, clash.theirs) if clash.theirs else None
+        o = lookup(self._objects.source, ours, clash.ours) if clash.ours else None
+        t = lookup(self._objects.source, theirs, clash.theirs) if clash.theirs else None
         kind = PathConflictKind.RENAME if o and t else PathConflictKind.RENAME_DELETE
         twin = clash.theirs if o and t else ""
-        is_text = are_text(self._in.source, clash.base, o, t)
+        is_text = are_text(self._objects.source, clash.base, o, t)
         conflict = PathConflict(clash.path, kind, clash.base, o, t, is_text, twin=twin, old=clash.old)
         entry = self._decide(conflict)
         choice = self._choices.get(clash.path)
@@ -277,13 +264,13 @@ class _Merge:
         entries = self._entries(path, depth, below[0] or (), below[1] or (), below[2] or ())
         if not entries and not (below[1] is not None and below[2] is not None and () in below[1:]):
             return None  # it lost its last file, and no side wants it empty
-        root, size = build_directory(self._in.group, entries, self._in.sink)
+        root, size = build_directory(self._objects.group, entries, self._objects.sink)
         return Entry("d", "-", size, root, path.rpartition("/")[2])
 
     def _below(self, entry: Entry | None) -> tuple[Entry, ...] | None:
         if entry is None or not entry.is_dir:
             return None
-        return read_directory(self._in.source, entry.hash, size=entry.size)
+        return read_directory(self._objects.source, entry.hash, size=entry.size)
 
     def _file(  # noqa: PLR0911 - one for each rule
         self, path: str, b: Entry | None, o: Entry | None, t: Entry | None
@@ -296,7 +283,7 @@ class _Merge:
             return t
         if o is None or t is None:
             return self._decide(
-                PathConflict(path, PathConflictKind.DELETE_EDIT, b, o, t, are_text(self._in.source, b, o, t))
+                PathConflict(path, PathConflictKind.DELETE_EDIT, b, o, t, are_text(self._objects.source, b, o, t))
             )
         if o.kind != t.kind:
             return self._decide(PathConflict(path, PathConflictKind.KIND, b, o, t))
@@ -310,7 +297,7 @@ class _Merge:
             if whole is not None:
                 self.merged.append(path)
                 return whole
-        return self._decide(PathConflict(path, kind, b, o, t, are_text(self._in.source, b, o, t)))
+        return self._decide(PathConflict(path, kind, b, o, t, are_text(self._objects.source, b, o, t)))
 
     @staticmethod
     def _one_sided(b: Entry, o: Entry, t: Entry) -> Entry | None:
@@ -322,14 +309,14 @@ class _Merge:
         return Entry(content.kind, mode, content.size, content.hash, content.name)
 
     def _lines(self, path: str, b: Entry, o: Entry, t: Entry) -> Entry | None:
-        if not are_text(self._in.source, b, o, t):
+        if not are_text(self._objects.source, b, o, t):
             return None
-        read = self._in.source
+        read = self._objects.source
         content = merge_text(read_entry(read, b), read_entry(read, o), read_entry(read, t))
         return None if content is None else self._made(path, content, t.mode if o.mode == b.mode else o.mode)
 
     def _made(self, path: str, content: bytes, mode: str) -> Entry:
-        made = add_content(self._in.group, content, self._in.sink)
+        made = add_content(self._objects.group, content, self._objects.sink)
         return Entry("f", mode, len(content), made, path.rpartition("/")[2])
 
     def _decide(self, conflict: PathConflict) -> Entry | None:
@@ -387,5 +374,5 @@ class _Merge:
         old, new = roots or tuple(x.hash if x is not None and x.is_dir else None for x in (o, t))
         if roots is None and any(x is not None and not x.is_dir for x in (o, t)):
             self.taken.append(path)
-        for change in diff_trees(self._in.source, old, new):
+        for change in diff_trees(self._objects.source, old, new):
             self.taken.append(join(path, change.path))

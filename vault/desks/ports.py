@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from vault.records import Plex, RecordHash
 
@@ -15,6 +15,7 @@ __all__ = [
     "DirCache",
     "ManySource",
     "NearSink",
+    "Objects",
     "Part",
     "Progress",
     "RunSource",
@@ -114,6 +115,20 @@ class NearSink(Protocol):
 def takes_hints(sink: Sink) -> TypeGuard[NearSink]:
     """Tell whether a sink is a `NearSink`."""
     return hasattr(sink, "add_near")
+
+
+class Objects(NamedTuple):
+    """Where trees are read, and where what is made of them goes.
+
+    Args:
+        source: has pages and content; where a tree that was just made is read again, it sees what goes into the sink.
+        sink: takes new pages and new content, also some that no tree reaches in the end.
+        group: the full group id, of what is new.
+    """
+
+    source: Source
+    sink: Sink
+    group: str
 
 
 class DirCache(Protocol):

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from vault.desks.diff import Change, diff_trees, is_text
 from vault.desks.edit import PathInTheWay, apply_changes
-from vault.desks.ports import Sink, Source
+from vault.desks.ports import Objects, Source
 from vault.desks.tree import Entry, NamesClash, lookup, read_entry
 from vault.records import RecordHash
 
@@ -82,15 +82,11 @@ class Renamed(NamedTuple):
     moved: tuple[tuple[str, str], ...] = ()
 
 
-def follow_renames(
-    source: Source, sink: Sink, group: str, base: RecordHash, ours: RecordHash, theirs: RecordHash
-) -> Renamed:
+def follow_renames(objects: Objects, base: RecordHash, ours: RecordHash, theirs: RecordHash) -> Renamed:
     """Bring renamed files to one name on all three sides, as far as that is plain.
 
     Args:
-        source: where the trees are read; sees what goes into the sink.
-        sink: takes rewritten pages.
-        group: the full group id.
+        objects: where the trees are read, and rewritten pages go; its source sees what goes into the sink.
         base: the merge base's tree.
         ours: my tree.
         theirs: the other side's tree.
@@ -98,6 +94,7 @@ def follow_renames(
     Raises:
         MissingObject, TreeError: a tree cannot be read.
     """
+    source = objects.source
     mine, other = (_Side(diff_trees(source, base, side)) for side in (ours, theirs))
     wanted = (mine.lost.keys() & other.touched) | (other.lost.keys() & mine.touched)
     if not wanted:
@@ -120,7 +117,7 @@ def follow_renames(
             continue
         rewrite: Moves = {old: None, new: edited}
         moves.append(({old: None, new: before}, {} if q else rewrite, rewrite if q else {}))
-    trees, done = _moved(source, sink, group, (base, ours, theirs), moves)
+    trees, done = _moved(objects, (base, ours, theirs), moves)
     followed = ((old, new) for old, new in (of_base for of_base, _, _ in done))
     return Renamed(*trees, tuple(clashes), tuple(followed))
 
@@ -251,9 +248,7 @@ def _alike(x: Counter[bytes], y: Counter[bytes]) -> float:
 
 
 def _moved(
-    source: Source,
-    sink: Sink,
-    group: str,
+    objects: Objects,
     trees: tuple[RecordHash, RecordHash, RecordHash],
     moves: list[tuple[Moves, Moves, Moves]],
 ) -> tuple[tuple[RecordHash, RecordHash, RecordHash], list[tuple[Moves, Moves, Moves]]]:
@@ -263,7 +258,7 @@ def _moved(
         now: tuple[RecordHash, RecordHash, RecordHash], part: list[tuple[Moves, Moves, Moves]]
     ) -> tuple[RecordHash, RecordHash, RecordHash]:
         done = [
-            apply_changes(source, sink, group, tree, {k: v for move in part for k, v in move[at].items()})
+            apply_changes(objects, tree, {k: v for move in part for k, v in move[at].items()})
             if any(move[at] for move in part)
             else tree
             for at, tree in enumerate(now)

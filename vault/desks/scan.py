@@ -12,7 +12,6 @@ import errno
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
@@ -26,7 +25,7 @@ from vault.desks.former_ignore import Held
 from vault.desks.glance import LOOKS, Look, encode_look, survey
 from vault.desks.modes import Modes
 from vault.desks.paths import DOT_VAULT, MAX_DEPTH, VAULT_FILES, join
-from vault.desks.ports import DirCache, Progress, Sink, Source, takes_hints
+from vault.desks.ports import DirCache, Objects, Progress, Sink, takes_hints
 from vault.desks.scancache import Seen, SeenDirectory
 from vault.desks.taker import NotTaken, Taker
 from vault.desks.tree import build_directory, checked_entry
@@ -39,24 +38,19 @@ _STEP = 256  # files between two calls of progress and cancel
 _KINDS = {b"f": "f", b"l": "l", b"d": "d"}  # as the cache and as a tree has them
 
 
-@dataclass(frozen=True, slots=True)
-class Ports:
+class Ports(NamedTuple):
     """What a scan is joined to: where it reads, where it keeps what is new, and its clock.
 
     Args:
-        group: the full group id.
-        source: where the base and trees named by the cache are read.
-        sink: takes new data records and tree pages.
+        objects: where the base and trees named by the cache are read, and new content and pages go.
         cache: what earlier scans saw. Keep what is saved here only if what went into the sink was kept too.
         now_ns: wall clock, in ns since 1970; nothing but the racy-timestamp rule reads it. It is asked once, before any
             file is read and after the survey: what was saved just before a look is older by then than a tick.
-        bulk: takes the content of files above 2 MiB in place of `sink`, for a caller who keeps the rest in memory.
+        bulk: takes the content of files above 2 MiB in place of that sink, for a caller who keeps the rest in memory.
         settle: lets the source have all that went into the sink; None where it never has.
     """
 
-    group: str
-    source: Source
-    sink: Sink
+    objects: Objects
     cache: DirCache
     now_ns: Callable[[], int]
     bulk: Sink | None = None
@@ -128,13 +122,14 @@ class Scan:
 
     def __init__(self, ports: Ports, taker: Taker, how: Scanning, modes: Modes) -> None:
         self._ports = ports
+        self._objects = ports.objects
         self._taker = taker
         self._how = how
         self._modes = modes
         self._now_ns = 0  # from `run` on
         self._context = b""
         self._has_base = False
-        self._old_pages = OldPages(ports.source)
+        self._old_pages = OldPages(ports.objects.source)
         self._steps = 0
         self._surveyed = 0
         self._same: dict[str, Look] = {}  # directories whose names and files are as the scan before saw them
@@ -144,12 +139,12 @@ class Scan:
 
     def run(self, root: Path, fd: int, base: RecordHash | None) -> RecordHash:
         """Walk the folder and return its root page."""
-        self.names = Names(rules_of(root, fd), self._how.without, self._how.held, self._ports.source)
-        self._context = scancache.context_of(self._ports.group, self.names.digest, self._how.without)
+        self.names = Names(rules_of(root, fd), self._how.without, self._how.held, self._objects.source)
+        self._context = scancache.context_of(self._objects.group, self.names.digest, self._how.without)
         processes = self._how.processes if threading.active_count() == 1 else 1  # a fork of threads may never move
         self._same, self._whole = survey(fd, self._context, self._ports.cache.load, processes, self._survey_tick)
         self._now_ns = self._ports.now_ns()
-        top = BaseDirectory(self._ports.source, base)
+        top = BaseDirectory(self._objects.source, base)
         self._has_base = base is not None
         found = self._known("", top) or self._directory(_Opened(fd, "", 0, top))
         if found is None:  # only a nested vault gives None, and the desk itself is not nested
@@ -242,8 +237,8 @@ class Scan:
             name, (kind, _, look, digest, size, _, _) = names[disk][1], items[disk]
             mode = self._modes.of(look[4], modes.get(name)) if kind == b"f" else "-"
             made.append(checked_entry(_KINDS[kind], mode, size, digest, name))
-        like = self._old_pages.of(base.root()) if takes_hints(self._ports.sink) else None
-        tree, size = build_directory(self._ports.group, made, self._ports.sink, like)
+        like = self._old_pages.of(base.root()) if takes_hints(self._objects.sink) else None
+        tree, size = build_directory(self._objects.group, made, self._objects.sink, like)
         return SeenDirectory(tree.digest, size, items)
 
     def _drop_gone(self, where: str, known: dict[str, Seen], items: dict[str, Seen]) -> None:

@@ -13,7 +13,7 @@ from typing import Literal
 from vault.desks.edit import PathInTheWay
 from vault.desks.merge import Choice, MergeOutcome, merge_trees, resolve_with
 from vault.desks.path_conflict import PathConflictKind
-from vault.desks.ports import Sink, Source
+from vault.desks.ports import Objects
 from vault.desks.tree import Entry, NamesClash, build_directory, read_directory
 from vault.records import RecordHash
 
@@ -54,9 +54,7 @@ _CHOICES: dict[Strategy, Choice] = {Strategy.MELD: "base", Strategy.MEET_THIS: "
 
 def merge_by(
     strategy: Strategy,
-    source: Source,
-    sink: Sink,
-    group: str,
+    objects: Objects,
     base: RecordHash | None,
     this: RecordHash,
     that: RecordHash,
@@ -66,9 +64,7 @@ def merge_by(
 
     Args:
         strategy: any but `init` and `fine`, which compare histories and not trees.
-        source: where all three are read.
-        sink: takes what is made.
-        group: the full group id.
+        objects: where all three are read, and what is made goes.
         base: the tree of the merge base; only read by strategies that need one.
         this: the tree merged into.
         that: the tree merged from.
@@ -81,9 +77,9 @@ def merge_by(
     if strategy in _SIDES:
         kept, other = (this, that) if _SIDES[strategy][0] == "this" else (that, this)
         whole = _SIDES[strategy][1]
-        return MergeOutcome.clean(kept if whole or kept == other else _union(source, sink, group, kept, other)[0])
+        return MergeOutcome.clean(kept if whole or kept == other else _union(objects, kept, other)[0])
     whole_files = strategy not in {Strategy.MATE, Strategy.MELD}
-    outcome = merge_trees(source, sink, group, base, this, that, labels, whole_files=whole_files)
+    outcome = merge_trees(objects, base, this, that, labels, whole_files=whole_files)
     choice = _CHOICES.get(strategy)
     if outcome.root is not None or choice is None or any(c.kind is PathConflictKind.TWIN for c in outcome.conflicts):
         return outcome
@@ -93,12 +89,12 @@ def merge_by(
         return outcome
 
 
-def _union(source: Source, sink: Sink, group: str, kept: RecordHash, other: RecordHash) -> tuple[RecordHash, int]:
+def _union(objects: Objects, kept: RecordHash, other: RecordHash) -> tuple[RecordHash, int]:
     """Return a tree with what only the other one has added; where both have something, the first one's stays."""
-    entries = {entry.name: entry for entry in read_directory(source, kept)}
-    for entry in read_directory(source, other):
+    entries = {entry.name: entry for entry in read_directory(objects.source, kept)}
+    for entry in read_directory(objects.source, other):
         mine = entries.setdefault(entry.name, entry)
         if mine is not entry and mine.is_dir and entry.is_dir and mine.hash != entry.hash:
-            root, size = _union(source, sink, group, mine.hash, entry.hash)
+            root, size = _union(objects, mine.hash, entry.hash)
             entries[entry.name] = Entry("d", "-", size, root, entry.name)
-    return build_directory(group, entries.values(), sink)
+    return build_directory(objects.group, entries.values(), objects.sink)

@@ -11,7 +11,7 @@ from vault.desks.absent_paths import cannot_be_here
 from vault.desks.choosing import Names, Problem
 from vault.desks.diff import Change
 from vault.desks.paths import BadPath
-from vault.desks.ports import Sink, Source
+from vault.desks.ports import Objects
 from vault.desks.tree import Entry, NamesClash, lookup
 from vault.records import RecordHash
 
@@ -23,17 +23,13 @@ class Untold(NamedTuple):
 
     Args:
         root: the folder.
-        source: where trees are read.
-        sink: where new ones go.
-        group: their Group.
+        objects: where trees are read, and new ones go.
         names: what the scan noted; problems are added to it.
         without: folders of other desks.
     """
 
     root: Path
-    source: Source
-    sink: Sink
-    group: str
+    objects: Objects
     names: Names
     without: Set[str]
 
@@ -53,14 +49,14 @@ class Untold(NamedTuple):
         kept: dict[str, Entry | None] = {}
         for path in self.names.unknown | {self._in_the_way(found, base, path) for path in self.without}:
             with suppress(BadPath):  # too long to be in a tree
-                entry = lookup(self.source, base, path)
+                entry = lookup(self.objects.source, base, path)
                 if entry is not None:
                     kept[path] = entry
         for path, _, old, new in changes:
             if old is None:
                 if new is not None and new.kind == "d" and self._holds_names(path):
                     kept[path] = None
-            elif new is None and (absent.get(path) == old.hash.text or cannot_be_here(self.source, path, old)):
+            elif new is None and (absent.get(path) == old.hash.text or cannot_be_here(self.objects.source, path, old)):
                 kept[path] = old
         return (self._applied(found, kept), None, frozenset(kept)) if kept else (found, changes, frozenset())
 
@@ -69,11 +65,11 @@ class Untold(NamedTuple):
 
         A folder that is gone was moved, or is not mounted: what the base had there belongs to others still.
         """
-        if lookup(self.source, base, path) is None:
+        if lookup(self.objects.source, base, path) is None:
             return path
         names = path.split("/")
         for above in ("/".join(names[:depth]) for depth in range(1, len(names))):
-            entry = lookup(self.source, found, above)
+            entry = lookup(self.objects.source, found, above)
             if entry is not None and not entry.is_dir:
                 self.names.problems.append(Problem(above, "stands where a desk of its own has its folder"))
                 return above
@@ -83,12 +79,12 @@ class Untold(NamedTuple):
         from vault.desks.edit import apply_changes  # noqa: PLC0415 - mostly all of a folder can be told
 
         try:
-            return apply_changes(self.source, self.sink, self.group, found, kept)
+            return apply_changes(self.objects, found, kept)
         except NamesClash:  # one by one, then, without those that clash
             pass
         for path in sorted(kept):
             try:
-                found = apply_changes(self.source, self.sink, self.group, found, {path: kept[path]})
+                found = apply_changes(self.objects, found, {path: kept[path]})
             except NamesClash:
                 reason = "could not be kept beside a new name that differs only in case"
                 self.names.problems.append(Problem(path, reason))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from vault.desks.differences import differences
 from vault.desks.folder import open_root
 from vault.desks.memory import MemoryObjects
 from vault.desks.modes import Modes
+from vault.desks.ports import Objects
 from vault.desks.scan import Ports, Scan, Scanning
 from vault.desks.sums import keeps_sums
 from vault.desks.taker import Taker
@@ -67,14 +67,15 @@ def snapshot(root: Path, ports: Ports, base: RecordHash | None = None, how: Scan
         Cancelled: whatever `how.cancel` raises.
         MissingObject, TreeError: the base cannot be read.
     """
-    pages = MemoryObjects(ports.source, trees_only=True, settle=ports.settle)
-    within = replace(ports, source=pages, sink=tee(ports.sink, pages))
-    taker = Taker(ports.group, pages, ports.sink, ports.sink if ports.bulk is None else ports.bulk, how.cancel)
-    taker.sums, taker.room = ports.sink if keeps_sums(ports.sink) else None, how.room
+    group, sink = ports.objects.group, ports.objects.sink
+    pages = MemoryObjects(ports.objects.source, trees_only=True, settle=ports.settle)
+    objects = Objects(pages, tee(sink, pages), group)
+    taker = Taker(group, pages, sink, sink if ports.bulk is None else ports.bulk, how.cancel)
+    taker.sums, taker.room = sink if keeps_sums(sink) else None, how.room
     try:
         fd = open_root(root)
         try:
-            scan, found, changes = _scanned(root, fd, base, within, taker, how)
+            scan, found, changes = _scanned(root, fd, base, ports._replace(objects=objects), taker, how)
         finally:
             os.close(fd)
     except OSError as error:
@@ -82,7 +83,7 @@ def snapshot(root: Path, ports: Ports, base: RecordHash | None = None, how: Scan
     told: Sequence[Change] | None = () if found == base else None
     put_back: frozenset[str] = frozenset()
     if base is not None and found != base:
-        untold = Untold(root, pages, within.sink, ports.group, scan.names, how.without)
+        untold = Untold(root, objects, scan.names, how.without)
         scan.names.note_shared(found, changes, pages)
         found, told, put_back = untold.keep(found, base, load_absent(ports.cache), changes)
     problems = tuple(sorted(scan.names.problems))
@@ -99,9 +100,9 @@ def _scanned(
     modes = Modes(fd, how.probe)
     scan = Scan(ports, taker, how, modes)
     found = scan.run(root, fd, base)
-    changes = differences(ports.source, base, found) if base is not None and found != base else ()
+    changes = differences(ports.objects.source, base, found) if base is not None and found != base else ()
     if base is not None and modes.doubt(changes):
         scan = Scan(ports, taker, how, modes)
         found = scan.run(root, fd, base)
-        changes = differences(ports.source, base, found)
+        changes = differences(ports.objects.source, base, found)
     return scan, found, changes

@@ -16,6 +16,7 @@ from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.folder import open_root
 from vault.desks.ignore import IGNORE_FILE, Ignore
 from vault.desks.paths import is_at_or_below, join
+from vault.desks.ports import Objects
 from vault.desks.tree import Entry, lookup, walk
 from vault.errors import CallerError
 from vault.files import Unreadable, reason_of
@@ -121,7 +122,7 @@ def keep_out(
         base = checkout_of(vault, desk)
         if not going or base is None:
             return Unchanged(left)
-        root = apply_changes(vault.store, w, vault.group, base.tree, dict.fromkeys(going))
+        root = apply_changes(Objects(vault.store, w, vault.group), base.tree, dict.fromkeys(going))
         w.flush()
         above = newest(vault.store, contained(base))
         commit, number = record_commit(w, vault, desk, root, above, message, is_queued=True)

@@ -10,6 +10,7 @@ from vault.desk_folders import folder_of, scanned_folder, within
 from vault.desks.choosing import Names, rules_of
 from vault.desks.folder import open_root
 from vault.desks.memory import MemoryObjects
+from vault.desks.ports import Objects
 from vault.desks.scan import Ports, Scanning
 from vault.desks.scancache import context_of
 from vault.desks.worktree import Snapshot, snapshot
@@ -47,7 +48,7 @@ def look(
         Cancelled: the person stopped it.
     """
     bulk = MemoryObjects(trees_only=True)  # no merge reads lines of a large file
-    ports = Ports(vault.group, overlay, overlay, cache, vault.around.now_ns, bulk)
+    ports = Ports(overlay.of(vault.group), cache, vault.around.now_ns, bulk)
     return snapshot(scanned_folder(vault, desk), ports, base, scanning(vault, desk, watch, held_by(vault, desk)))
 
 
@@ -71,7 +72,7 @@ def take(
     """
     # How much of many small files is new, nobody knows before each is read.
     vault.store.packs.room = lambda size: require_room(vault.around, vault.dot, size, "What this commit stores next")
-    ports = Ports(vault.group, vault.store, w, cache, vault.around.now_ns, settle=w.flush)
+    ports = Ports(Objects(vault.store, w, vault.group), cache, vault.around.now_ns, settle=w.flush)
     how = scanning(vault, desk, watch, held)._replace(
         room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file")
     )

@@ -20,6 +20,7 @@ from vault.desk_folders import desk_at, folder_of, mapped_folder, within
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
+from vault.desks.ports import Objects
 from vault.desks.tree import lookup
 from vault.errors import CallerError, DataError, EnvironmentFault
 from vault.folder.checked_out import noted_hash
@@ -241,7 +242,7 @@ def narrow(vault: Vault, desk: str, kept: Sequence[str]) -> None:
     old = {path: lookup(store, before, path) if before is not None else None for path in kept}
     pages = MemoryObjects()
     try:
-        narrowed = apply_changes(store, pages, vault.group, after, old)
+        narrowed = apply_changes(Objects(store, pages, vault.group), after, old)
     except CallerError:  # the two trees have names there that cannot stand beside each other
         return
     if narrowed != before:
@@ -305,8 +306,8 @@ def _merge(
     here = {path: lookup(overlay, snap.root, path) for path in saved}
     left = {path for path, entry in here.items() if entry is None}  # another name, or a file, stands in its way
     held = {path: entry for path, entry in here.items() if entry is not None}
-    mine = apply_changes(overlay, overlay, vault.group, after, held)
-    outcome = merge_trees(overlay, overlay, vault.group, before, mine, after)
+    mine = apply_changes(overlay.of(vault.group), after, held)
+    outcome = merge_trees(overlay.of(vault.group), before, mine, after)
     clashes = {name for clash in outcome.conflicts for name in (clash.path, clash.twin) if name}
     left |= {path for path in saved if _is_below(path, clashes) or any(_is_below(name, [path]) for name in clashes)}
     merged = resolve_with(outcome, {clash.path: "ours" for clash in outcome.conflicts})

@@ -109,9 +109,9 @@ def base_with_parts(
             others = [one.path for one in parts[at + 1 :] if part.holds(one.path)]
             for path, entry, here in _beside(objects, part.path, there, lookup(objects, ours, part.path), others):
                 (kept if entry == here else edited)[path] = entry
-        found = apply_changes(objects, objects, vault.group, base, kept) if kept else base
+        found = apply_changes(objects.of(vault.group), base, kept) if kept else base
         asked = {} if found is None else _asked(objects, vault, found, ours, heads, edited)
-        return apply_changes(objects, objects, vault.group, found, asked) if asked else found
+        return apply_changes(objects.of(vault.group), found, asked) if asked else found
     except (DataError, NamesClash, PathInTheWay):  # then what both added is asked about
         return base
 
@@ -170,10 +170,10 @@ def _asked(
         return asked
     from vault.desks.merge import merge_trees  # noqa: PLC0415 - hardly anything brought by path is in doubt
 
-    other = apply_changes(objects, objects, vault.group, base, doubtful)
+    other = apply_changes(objects.of(vault.group), base, doubtful)
     for head in heads:
         tree = commit_info(vault.store, head).tree
-        first, second = (merge_trees(objects, objects, vault.group, one, ours, tree) for one in (base, other))
+        first, second = (merge_trees(objects.of(vault.group), one, ours, tree) for one in (base, other))
         for path, there in doubtful.items():
             given, over = _given(objects, first, path), _given(objects, second, path)
             if given is not _CLASH and over != given:

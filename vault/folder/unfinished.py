@@ -196,7 +196,7 @@ def tree_if_finished(vault: Vault, desk: str, root: RecordHash, objects: MemoryO
         objects.add(plex)
     moved |= {step.change.path: step.change.after for step in plan.writes}
     moved |= {step.change.path: None for step in plan.deletes if _may_go(objects, root, step.change)}
-    return apply_changes(objects, objects, vault.group, root, moved) if moved else root
+    return apply_changes(objects.of(vault.group), root, moved) if moved else root
 
 
 def _may_go(objects: MemoryObjects, root: RecordHash, change: Change) -> bool:

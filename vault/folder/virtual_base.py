@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
+from vault.desks.ports import Objects
 from vault.desks.tree import Entry, lookup
 from vault.errors import DataError
 from vault.folder.desks_around import noted_around
@@ -80,7 +81,7 @@ def as_it_came(
             found |= {path: asked[path].mine for path in had}
             doubtful |= asked.keys() - had
         found = {path: mine for path, mine in found.items() if path not in doubtful}
-        return apply_changes(source, sink, vault.group, None, found) if found else None
+        return apply_changes(Objects(source, sink, vault.group), None, found) if found else None
     except DataError:  # then what both added is asked about
         return None
 

@@ -18,6 +18,7 @@ from vault.desks.diff import Change
 from vault.desks.differences import differences
 from vault.desks.ignore import IGNORE_FILE
 from vault.desks.memory import MemoryObjects
+from vault.desks.ports import Objects
 from vault.desks.worktree import Snapshot
 from vault.folder.checked_out import Checkout, checkout_of, contained, set_checkout
 from vault.folder.checkout_journal import left_as_they_are
@@ -261,7 +262,7 @@ def _named(
         w.flush()
         from vault.desks.edit import select_paths  # noqa: PLC0415 - a whole commit needs none
 
-        root = select_paths(vault.store, w, vault.group, base, root, list(paths))
+        root = select_paths(Objects(vault.store, w, vault.group), base, root, list(paths))
         w.flush()
     if root == snap.root and snap.changes is not None:
         return root, snap.changes

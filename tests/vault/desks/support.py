@@ -32,9 +32,7 @@ def file(objects: MemoryObjects, content: bytes, *, mode: str = "-", kind: str =
 
 def tree_of(objects: MemoryObjects, files: Model) -> RecordHash:
     """Return the root of a tree with these files."""
-    return apply_changes(
-        objects, objects, GROUP, None, {path: file(objects, content) for path, content in files.items()}
-    )
+    return apply_changes(objects.of(GROUP), None, {path: file(objects, content) for path, content in files.items()})
 
 
 def model_of(objects: MemoryObjects, root: RecordHash) -> dict[str, bytes]:
@@ -85,7 +83,7 @@ class Desk:
 
     def scan(self, base: RecordHash | None = None, now_ns: int = LATER, how: Scanning = Scanning()) -> Snapshot:
         """Take a snapshot."""
-        ports = Ports(GROUP, self.objects, self.objects, self.cache, lambda: now_ns)
+        ports = Ports(self.objects.of(GROUP), self.cache, lambda: now_ns)
         return snapshot(self.root, ports, base, how)
 
 

@@ -168,7 +168,7 @@ def test_a_file_that_the_disk_gave_another_mode_is_left_to_the_scan(
 ) -> None:
     # faults 8: FAT has no executable bit
     script = file(desk.objects, b"true\n", mode="x")
-    after = apply_changes(desk.objects, desk.objects, GROUP, None, {"a/run": script})
+    after = apply_changes(desk.objects.of(GROUP), None, {"a/run": script})
     monkeypatch.setattr(temporary, "signature", lambda status: (*signature(status)[:4], status.st_mode & ~0o111))
     _follow(desk, after)
     assert desk.cache.load("a") is None

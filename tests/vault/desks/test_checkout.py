@@ -145,11 +145,11 @@ def test_files_of_mine_in_a_deleted_folder_stay(desk: Desk) -> None:
 def test_empty_directories_come_and_go(desk: Desk) -> None:
     objects = desk.objects
     nothing = Entry("d", "-", 0, empty(objects), "x")
-    before = apply_changes(objects, objects, GROUP, tree_of(objects, {"f": b"1"}), {"a/b": nothing, "e": nothing})
+    before = apply_changes(objects.of(GROUP), tree_of(objects, {"f": b"1"}), {"a/b": nothing, "e": nothing})
     assert check_out(desk, None, before).skipped == ()
     assert on_disk(desk.root) == {"a/b/": b"", "e/": b"", "f": b"1"}
     assert desk.scan().root == before
-    after = apply_changes(objects, objects, GROUP, before, {"a": None, "e": file(objects, b"2"), "f": nothing})
+    after = apply_changes(objects.of(GROUP), before, {"a": None, "e": file(objects, b"2"), "f": nothing})
     assert check_out(desk, before, after) == (("e", "f"), ("a/b",), ())
     assert on_disk(desk.root) == {"e": b"2", "f/": b""}
     assert desk.scan().root == after
@@ -159,9 +159,7 @@ def test_modes_follow_and_links_are_made(desk: Desk) -> None:
     objects = desk.objects
     before = started(desk, {"run": b"1", "d/t": b"1"})
     after = apply_changes(
-        objects,
-        objects,
-        GROUP,
+        objects.of(GROUP),
         before,
         {"run": file(objects, b"1", mode="x"), "d/l": file(objects, b"../run", kind="l")},
     )
@@ -181,7 +179,7 @@ def test_a_file_that_nobody_else_may_read_stays_so(desk: Desk, durable: bool) ->
     for name, bits in (("diary", 0o600), ("tool", 0o640), ("team", 0o666)):
         (desk.root / name).chmod(bits)
     new = {"diary": file(objects, b"2"), "tool": file(objects, b"2", mode="x"), "team": file(objects, b"2")}
-    after = apply_changes(objects, objects, GROUP, before, new)
+    after = apply_changes(objects.of(GROUP), before, new)
     assert check_out(desk, before, after, durable=durable).written == ("diary", "team", "tool")
     found = {name: stat.S_IMODE((desk.root / name).stat().st_mode) for name in new}
     assert found == {"diary": 0o600, "tool": 0o750, "team": 0o666}
@@ -204,7 +202,7 @@ def test_hostile_trees_write_nothing_outside(desk: Desk, tmp_path: Path) -> None
         "d/.VAULT/key": file(objects, b"theirs"),
         "good": file(objects, b"1"),
     }
-    after = apply_changes(objects, objects, GROUP, None, hostile)
+    after = apply_changes(objects.of(GROUP), None, hostile)
     result = check_out(desk, None, after)
     assert result.written == ("good",)
     assert {skip.path for skip in result.skipped} == hostile.keys() - {"good"}
@@ -397,7 +395,7 @@ def test_large_files_come_and_go_as_small_ones(desk: Desk) -> None:
 def test_a_link_to_a_bomb_is_no_link(desk: Desk) -> None:
     # APP-12: a target is a short text, whatever its entry says.
     link = file(desk.objects, b"a/" * 4_000, kind="l")
-    after = apply_changes(desk.objects, desk.objects, GROUP, None, {"l": link, "a": file(desk.objects, b"")})
+    after = apply_changes(desk.objects.of(GROUP), None, {"l": link, "a": file(desk.objects, b"")})
     (skip,) = check_out(desk, None, after).skipped
     assert (skip.path, skip.blocking) == ("l", False)
     assert skip.reason == "is a link that has a target of more than 4096 bytes"

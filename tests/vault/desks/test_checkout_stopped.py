@@ -72,7 +72,7 @@ def test_missing_or_wrong_content_stops_before_anything_is_written(desk: Desk) -
         (ghost, MissingObject),
         (Entry("f", "-", 1, lying.hash, "x"), TreeError),
     ]:
-        after = apply_changes(objects, objects, GROUP, None, {"a": file(objects, b"2"), "z": entry})
+        after = apply_changes(objects.of(GROUP), None, {"a": file(objects, b"2"), "z": entry})
         with pytest.raises(error):
             check_out(desk, before, after)
         assert on_disk(desk.root) == {"a": b"1"}
@@ -131,7 +131,7 @@ def test_a_full_quota_is_a_full_disk(desk: Desk, monkeypatch: pytest.MonkeyPatch
 def test_a_disk_without_links_keeps_them_in_the_tree(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     # faults 8: FAT has neither symbolic nor hard links; nothing shows as deleted because of that.
     objects = desk.objects
-    after = apply_changes(objects, objects, GROUP, None, {"l": file(objects, b"f", kind="l"), "f": file(objects, b"1")})
+    after = apply_changes(objects.of(GROUP), None, {"l": file(objects, b"f", kind="l"), "f": file(objects, b"1")})
 
     def refuse(*_args: object, **_named: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
@@ -141,7 +141,7 @@ def test_a_disk_without_links_keeps_them_in_the_tree(desk: Desk, monkeypatch: py
     result = check_out(desk, None, after)
     assert (result.written, [skip.path for skip in result.skipped]) == (("f",), ["l"])
     assert desk.scan(after).root == after
-    turned = apply_changes(objects, objects, GROUP, after, {"f": file(objects, b"l", kind="l")})
+    turned = apply_changes(objects.of(GROUP), after, {"f": file(objects, b"l", kind="l")})
     assert [skip.path for skip in check_out(desk, after, turned).skipped] == ["f"]
     assert desk.scan(turned).root == turned  # the file it was would be the next commit's
     assert check_out(desk, turned, after).written == ("f",)
@@ -193,7 +193,7 @@ def test_a_manifest_with_another_name_leaves_no_file(desk: Desk) -> None:
     assert isinstance(good, Manifest)
     lie = Manifest.to_plex(group=GROUP, digest=bytes(32), level=good.level, chunks=good.chunks)
     desk.objects.add(lie)
-    after = apply_changes(desk.objects, desk.objects, GROUP, None, {"z": Entry("f", "-", 1 << 20, lie.hash, "x")})
+    after = apply_changes(desk.objects.of(GROUP), None, {"z": Entry("f", "-", 1 << 20, lie.hash, "x")})
     with pytest.raises(TreeError, match="other content than its name says"):
         check_out(desk, None, after)
     assert on_disk(desk.root) == {}

@@ -26,12 +26,12 @@ def test_applying_a_difference_gives_the_other_tree(one: Model, two: Model) -> N
     objects = MemoryObjects()
     a, b = tree_of(objects, one), tree_of(objects, two)
     changes = {change.path: change for change in diff_trees(objects, a, b)}
-    assert apply_changes(objects, objects, GROUP, a, {p: c.after for p, c in changes.items()}) == b
+    assert apply_changes(objects.of(GROUP), a, {p: c.after for p, c in changes.items()}) == b
     assert {p for p, c in changes.items() if c.kind == "added"} == two.keys() - one.keys()
     assert {p for p, c in changes.items() if c.kind == "deleted"} == one.keys() - two.keys()
     assert list(diff_trees(objects, a, a)) == []
     assert {c.path for c in diff_trees(objects, None, b)} == set(two)
-    half = select_paths(objects, objects, GROUP, a, b, list(changes))
+    half = select_paths(objects.of(GROUP), a, b, list(changes))
     assert half == b
 
 
@@ -45,10 +45,10 @@ def test_empty_directories_survive_differences(before: str | None, after: str | 
     nothing = Entry("d", "-", 0, empty(objects), "x")
     full, size = build_directory(GROUP, [file(objects, b"1")], objects)
     kinds = {"x": file(objects, b"1"), "d": nothing, "e": Entry("d", "-", size, full, "x"), None: None}
-    a, b = (apply_changes(objects, objects, GROUP, None, {"p/q": kinds[k], "z": kinds["x"]}) for k in (before, after))
+    a, b = (apply_changes(objects.of(GROUP), None, {"p/q": kinds[k], "z": kinds["x"]}) for k in (before, after))
     changes = {change.path: change.after for change in diff_trees(objects, a, b)}
-    assert apply_changes(objects, objects, GROUP, a, changes) == b
-    assert select_paths(objects, objects, GROUP, a, b, ["p"]) == b
+    assert apply_changes(objects.of(GROUP), a, changes) == b
+    assert select_paths(objects.of(GROUP), a, b, ["p"]) == b
 
 
 def test_changes_are_all_or_nothing_and_prune_what_they_empty() -> None:
@@ -56,12 +56,12 @@ def test_changes_are_all_or_nothing_and_prune_what_they_empty() -> None:
     objects = MemoryObjects()
     root = tree_of(objects, {"a/b/c": b"1", "f": b"2"})
     with pytest.raises(PathInTheWay):
-        apply_changes(objects, objects, GROUP, root, {"a/b/c": None, "f/x": file(objects, b"3")})
+        apply_changes(objects.of(GROUP), root, {"a/b/c": None, "f/x": file(objects, b"3")})
     with pytest.raises(BadPath):
-        apply_changes(objects, objects, GROUP, root, {"../x": file(objects, b"3")})
-    pruned = apply_changes(objects, objects, GROUP, root, {"a/b/c": None})
+        apply_changes(objects.of(GROUP), root, {"../x": file(objects, b"3")})
+    pruned = apply_changes(objects.of(GROUP), root, {"a/b/c": None})
     assert [path for path, _ in walk(objects, pruned)] == ["f"]
-    assert apply_changes(objects, objects, GROUP, root, {"no/such": None}) == root
+    assert apply_changes(objects.of(GROUP), root, {"no/such": None}) == root
 
 
 def test_only_selected_paths_are_taken() -> None:
@@ -70,7 +70,7 @@ def test_only_selected_paths_are_taken() -> None:
     new = tree_of(objects, {"a/1": b"2", "a/3": b"2", "c/d": b"2", "was/dir": b"2"})
 
     def select(*paths: str) -> dict[str, bytes]:
-        return model_of(objects, select_paths(objects, objects, GROUP, base, new, paths))
+        return model_of(objects, select_paths(objects.of(GROUP), base, new, paths))
 
     assert select("a/1") == {"a/1": b"2", "a/2": b"1", "b": b"1", "was": b"file"}
     assert select("a") == {"a/1": b"2", "a/3": b"2", "b": b"1", "was": b"file"}

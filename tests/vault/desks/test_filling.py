@@ -118,7 +118,7 @@ def test_a_large_content_that_is_one_record_is_written_whole(tmp_path: Path) -> 
     plex = Plex(GROUP, "notes", "x", Tai.ZERO, (), Blob(content))
     objects.add(plex)
     entry = Entry("f", "-", len(content), plex.hash, "x")
-    after = apply_changes(objects, objects, GROUP, None, {"one": entry})
+    after = apply_changes(objects.of(GROUP), None, {"one": entry})
     apply_tree(tmp_path, before=empty(objects), after=after, source=objects, cache=MemoryCache(), durable=True)
     assert (tmp_path / "one").read_bytes() == content
 

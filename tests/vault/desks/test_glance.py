@@ -145,7 +145,7 @@ def test_a_look_is_kept_only_where_nothing_has_to_be_said(desk: Desk) -> None:
     assert not _is_same(desk.root, desk.cache)
     young = MemoryCache()
     now = (desk.root / "plain" / "a").stat().st_mtime_ns
-    snapshot(desk.root, Ports(GROUP, desk.objects, desk.objects, young, lambda: now))
+    snapshot(desk.root, Ports(desk.objects.of(GROUP), young, lambda: now))
     assert not any(_looks(young).values())
 
 
@@ -310,8 +310,8 @@ def test_what_looks_unchanged_is_unchanged(rounds: list[tuple[list[tuple[str, st
                     do(root, act, name, other, number)
             is_same = _is_same(root, cache)
             base, clock = None if is_fresh else last, time.time_ns
-            kept = snapshot(root, Ports(GROUP, objects, objects, cache, clock), base)
-            anew = snapshot(root, Ports(GROUP, objects, objects, MemoryCache(), clock), base)
+            kept = snapshot(root, Ports(objects.of(GROUP), cache, clock), base)
+            anew = snapshot(root, Ports(objects.of(GROUP), MemoryCache(), clock), base)
             assert kept.root == anew.root
             assert (kept.files, kept.problems) == (anew.files, anew.problems)
             if is_same and base is not None:

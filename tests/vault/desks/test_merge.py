@@ -13,6 +13,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, MergeOutcome, MergeUndecided, merge_trees, resolve_with
 from vault.desks.merge_text import draft_of, has_markers, merge_text, regions_of
 from vault.desks.path_conflict import PathConflictKind
+from vault.desks.ports import Objects
 from vault.desks.tree import Entry, lookup, walk
 from vault.records import RecordHash
 
@@ -21,9 +22,7 @@ texts = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"d\r\n"]), max_size=6
 
 def merged(objects: MemoryObjects, base: Model | None, ours: Model, theirs: Model) -> MergeOutcome:
     root = None if base is None else tree_of(objects, base)
-    return merge_trees(
-        objects, objects, GROUP, root, tree_of(objects, ours), tree_of(objects, theirs), ("alice", "bob")
-    )
+    return merge_trees(objects.of(GROUP), root, tree_of(objects, ours), tree_of(objects, theirs), ("alice", "bob"))
 
 
 def conflicts_of(outcome: MergeOutcome) -> list[tuple[str, str]]:
@@ -36,11 +35,11 @@ def test_merging_with_an_unchanged_side_gives_the_other_side(base: Model, ours: 
     # CLAY-74 meet: a change on one side only is taken as it is, whichever side it is on.
     objects = MemoryObjects()
     b, x = tree_of(objects, base), tree_of(objects, ours)
-    assert merge_trees(objects, objects, GROUP, b, x, b).root == x
-    other = merge_trees(objects, objects, GROUP, b, b, x)
+    assert merge_trees(objects.of(GROUP), b, x, b).root == x
+    other = merge_trees(objects.of(GROUP), b, b, x)
     assert other.root == x
     assert set(other.taken) == {change.path for change in diff_trees(objects, b, x)}
-    assert merge_trees(objects, objects, GROUP, b, x, x).root == x
+    assert merge_trees(objects.of(GROUP), b, x, x).root == x
 
 
 @settings(max_examples=300)
@@ -95,25 +94,28 @@ def test_kind_and_mode_conflicts() -> None:
     objects = MemoryObjects()
     root = empty(objects)
     ours = apply_changes(
-        objects, objects, GROUP, root, {"k": file(objects, b"t"), "m": file(objects, b"m"), "x": file(objects, b"m")}
+        objects.of(GROUP),
+        root,
+        {"k": file(objects, b"t"), "m": file(objects, b"m"), "x": file(objects, b"m")},
     )
     theirs = apply_changes(
-        objects,
-        objects,
-        GROUP,
+        objects.of(GROUP),
         root,
         {"k": file(objects, b"t", kind="l"), "m": file(objects, b"m", mode="x"), "x": file(objects, b"m")},
     )
-    assert conflicts_of(merge_trees(objects, objects, GROUP, root, ours, theirs)) == [("k", "kind"), ("m", "mode")]
+    assert conflicts_of(merge_trees(objects.of(GROUP), root, ours, theirs)) == [
+        ("k", "kind"),
+        ("m", "mode"),
+    ]
 
 
 def test_a_mode_of_one_side_joins_the_content_of_the_other() -> None:
     objects = MemoryObjects()
     base = tree_of(objects, {"run": b"1\n"})
-    ours = apply_changes(objects, objects, GROUP, base, {"run": file(objects, b"1\n", mode="x")})
+    ours = apply_changes(objects.of(GROUP), base, {"run": file(objects, b"1\n", mode="x")})
     theirs = tree_of(objects, {"run": b"2\n"})
     for one, two in ((ours, theirs), (theirs, ours)):
-        outcome = merge_trees(objects, objects, GROUP, base, one, two)
+        outcome = merge_trees(objects.of(GROUP), base, one, two)
         assert outcome.root is not None
         entry = lookup(objects, outcome.root, "run")
         assert entry is not None
@@ -296,7 +298,7 @@ def test_only_directories_that_differ_are_read() -> None:
             reads.append(record)
             return super().content(record)
 
-    assert merge_trees(Counting(objects), objects, GROUP, roots[0], roots[1], roots[2]).root is not None
+    assert merge_trees(Objects(Counting(objects), objects, GROUP), roots[0], roots[1], roots[2]).root is not None
     assert len(set(reads)) == 6  # three roots and three states of d
 
 
@@ -334,10 +336,10 @@ def test_a_folder_that_one_side_emptied_stays_when_the_other_still_has_it() -> N
     objects = MemoryObjects()
     base = tree_of(objects, {"d/a": b"1", "d/b": b"2", "k": b"1"})
     nothing = Entry("d", "-", 0, empty(objects), "d")
-    emptied = apply_changes(objects, objects, GROUP, base, {"d": nothing})
+    emptied = apply_changes(objects.of(GROUP), base, {"d": nothing})
     other = tree_of(objects, {"d/a": b"1", "k": b"2"})
     for one, two in ((emptied, other), (other, emptied)):
-        outcome = merge_trees(objects, objects, GROUP, base, one, two)
+        outcome = merge_trees(objects.of(GROUP), base, one, two)
         assert outcome.root is not None
         assert [path for path, _ in walk(objects, outcome.root)] == ["d", "k"]
 
@@ -349,7 +351,7 @@ def test_merged_text_of_some_size_is_the_record_of_its_content() -> None:
     base, ours, theirs = list(lines), list(lines), list(lines)
     ours[5], theirs[7_000] = "mine\n", "yours\n"
     roots = [tree_of(objects, {"t": "".join(side).encode()}) for side in (base, ours, theirs)]
-    outcome = merge_trees(objects, objects, GROUP, roots[0], roots[1], roots[2])
+    outcome = merge_trees(objects.of(GROUP), roots[0], roots[1], roots[2])
     assert outcome.merged == ("t",)
     both = list(ours)
     both[7_000] = "yours\n"
@@ -363,7 +365,7 @@ def test_content_too_large_for_lines_is_decided_by_a_person_without_being_read()
     objects = MemoryObjects()
     sides = [bytes(33 << 20) + end for end in (b"", b"ours", b"theirs")]
     roots = [tree_of(objects, {"t": side}) for side in sides]
-    outcome = merge_trees(objects, objects, GROUP, roots[0], roots[1], roots[2])
+    outcome = merge_trees(objects.of(GROUP), roots[0], roots[1], roots[2])
     assert outcome.root is None
     (conflict,) = outcome.conflicts
     assert (conflict.path, conflict.is_text, outcome.draft("t")) == ("t", False, None)

@@ -69,7 +69,7 @@ def test_a_new_folder_takes_its_name_with_all_that_it_holds(
     objects = desk.objects
     entries = {path: file(objects, content) for path, content in MODEL.items()}
     entries |= {"new/link": file(objects, b"a", kind="l"), "new/run": file(objects, b"r", mode="x")}
-    after = apply_changes(objects, objects, GROUP, None, entries)
+    after = apply_changes(objects.of(GROUP), None, entries)
     counts = count(monkeypatch, "link", "unlink", "rename")
     result = apply_tree(desk.root, before=None, after=after, source=objects, cache=desk.cache, durable=durable)
     assert counts == {"link": 1, "unlink": 1, "rename": 1}
@@ -224,7 +224,7 @@ def test_a_friends_tree_brings_nothing_under_the_names_of_what_is_not_whole(desk
     wanted = {"!new/a": b"a", "z/f": b"z"}
     entries = {path: file(objects, content) for path, content in wanted.items()}
     entries |= {f"{name}/smuggled": file(objects, b"s"), f"z/{name}": file(objects, b"s")}
-    after = apply_changes(objects, objects, GROUP, None, entries)
+    after = apply_changes(objects.of(GROUP), None, entries)
     skipped = write_all(desk, after)
     assert {(skip.path, skip.blocking) for skip in skipped} == {(f"{name}/smuggled", False), (f"z/{name}", False)}
     assert all("not whole yet" in skip.reason for skip in skipped)

@@ -115,8 +115,8 @@ def test_a_friend_makes_a_file_a_program_on_a_disk_without_modes(
     objects = desk.objects
     _mounted(monkeypatch, is_all=is_all)
     write(desk, ".vault/.gitignore")
-    plain = apply_changes(objects, objects, GROUP, None, {"run": file(objects, b"1"), "a": file(objects, b"2")})
-    program = apply_changes(objects, objects, GROUP, plain, {"run": file(objects, b"1", mode="x")})
+    plain = apply_changes(objects.of(GROUP), None, {"run": file(objects, b"1"), "a": file(objects, b"2")})
+    program = apply_changes(objects.of(GROUP), plain, {"run": file(objects, b"1", mode="x")})
     assert check_out(desk, None, plain).skipped == ()
     assert desk.scan(plain).root == plain
     for before, after in ((plain, program), (program, plain)):

@@ -24,7 +24,7 @@ def merged(strategy: Strategy, base: Model | None, this: Model, that: Model) -> 
     trees = [tree_of(objects, model) if model is not None else None for model in (base, this, that)]
     assert trees[1] is not None
     assert trees[2] is not None
-    return objects, merge_by(strategy, objects, objects, GROUP, trees[0], trees[1], trees[2])
+    return objects, merge_by(strategy, objects.of(GROUP), trees[0], trees[1], trees[2])
 
 
 def content(strategy: Strategy, base: Model | None, this: Model, that: Model) -> dict[str, bytes]:

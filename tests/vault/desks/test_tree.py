@@ -141,7 +141,7 @@ def test_equal_directories_have_equal_records_whatever_the_order(count: int) -> 
     random.Random(count).shuffle(shuffled)
     assert build_directory(GROUP, shuffled, MemoryObjects()) == (root, size)
     grown = build_directory(GROUP, entries[: count // 2], objects)[0]
-    assert apply_changes(objects, objects, GROUP, grown, {e.name: e for e in entries[count // 2 :]}) == root
+    assert apply_changes(objects.of(GROUP), grown, {e.name: e for e in entries[count // 2 :]}) == root
     assert read_directory(objects, root, size=sum(range(count))) == tuple(entries)
     assert size == sum(range(count))
     if count:
@@ -161,7 +161,7 @@ def test_the_seed_example_does_not_depend_on_order() -> None:
         order = paths[1:]
         random.Random(seed).shuffle(order)
         for path in order:
-            root = apply_changes(objects, objects, GROUP, root, {path: file(objects, path.encode())})
+            root = apply_changes(objects.of(GROUP), root, {path: file(objects, path.encode())})
         roots.add(root)
     assert len(roots) == 1
 
@@ -192,8 +192,8 @@ def test_one_change_in_a_large_directory_makes_few_new_pages() -> None:
     root = build_directory(GROUP, entries_of(21_000), objects)[0]
     pages = len(objects)
     assert pages > 40
-    apply_changes(objects, objects, GROUP, root, {"name010000": None})
-    apply_changes(objects, objects, GROUP, root, {"name010000x": Entry("f", "-", 1, H, "x")})
+    apply_changes(objects.of(GROUP), root, {"name010000": None})
+    apply_changes(objects.of(GROUP), root, {"name010000x": Entry("f", "-", 1, H, "x")})
     assert len(objects) - pages <= 8
 
 

@@ -24,6 +24,7 @@ from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.glance import survey
 from vault.desks.memory import MemoryCache, MemoryObjects
+from vault.desks.ports import Objects
 from vault.desks.scan import Ports, Scanning
 from vault.desks.tree import lookup, walk
 from vault.desks.worktree import snapshot
@@ -53,7 +54,7 @@ def test_a_scan_that_reuses_hashes_adds_nothing(desk: Desk) -> None:
     write(desk, "a/b", b"1")
     root = desk.scan().root
     fresh = MemoryObjects()
-    found = snapshot(desk.root, Ports(GROUP, desk.objects, fresh, desk.cache, lambda: LATER), root)
+    found = snapshot(desk.root, Ports(Objects(desk.objects, fresh, GROUP), desk.cache, lambda: LATER), root)
     assert (found.root, len(fresh)) == (root, 0)
 
 
@@ -114,7 +115,7 @@ def test_what_is_saved_just_before_a_look_is_old_once_the_folder_was_surveyed(
 
     monkeypatch.setattr(scan, "survey", surveying)
     objects = desk.objects
-    root = snapshot(desk.root, Ports(GROUP, objects, objects, desk.cache, clock)).root
+    root = snapshot(desk.root, Ports(objects.of(GROUP), desk.cache, clock)).root
     assert model_of(objects, root) == {"f": b"two"}
     assert desk.scan(root).read == 0
 
@@ -262,9 +263,7 @@ def test_what_checkout_cannot_write_is_not_taken_for_deleted(desk: Desk) -> None
     # APP-12: a hostile link and a hostile name in the base are absent here and stay in the tree.
     objects = desk.objects
     base = apply_changes(
-        objects,
-        objects,
-        GROUP,
+        objects.of(GROUP),
         tree_of(objects, {"a": b"1"}),
         {"l": file(objects, b"/etc/passwd", kind="l"), ".Vault/x": file(objects, b"1"), "gone": file(objects, b"1")},
     )
@@ -395,7 +394,7 @@ def test_the_content_of_large_files_can_go_elsewhere(desk: Desk) -> None:
     write(desk, "large", bytes(3 << 20))
     write(desk, "text", bytes(300_000))
     objects, bulk = MemoryObjects(), MemoryObjects()
-    found = snapshot(desk.root, Ports(GROUP, objects, objects, desk.cache, lambda: LATER, bulk))
+    found = snapshot(desk.root, Ports(objects.of(GROUP), desk.cache, lambda: LATER, bulk))
     kept = {path: objects.part(entry.hash) is not None for path, entry in walk(objects, found.root)}
     assert kept == {"large": False, "text": True}
     assert {path for path, entry in walk(objects, found.root) if bulk.part(entry.hash) is not None} == {"large"}
@@ -460,7 +459,7 @@ def test_a_scan_with_a_cache_sees_what_a_scan_without_one_sees(rounds: list[list
             for act, name, other in acts:
                 with contextlib.suppress(OSError):
                     do(root, act, name, other, number)
-            kept = snapshot(root, Ports(GROUP, objects, objects, cache, time.time_ns))
-            anew = snapshot(root, Ports(GROUP, objects, objects, MemoryCache(), time.time_ns))
+            kept = snapshot(root, Ports(objects.of(GROUP), cache, time.time_ns))
+            anew = snapshot(root, Ports(objects.of(GROUP), MemoryCache(), time.time_ns))
             assert kept.root == anew.root
             assert (kept.files, kept.problems) == (anew.files, anew.problems)
