@@ -14,11 +14,12 @@ from lazy.folder.left_out import absent_now
 from lazy.folder.merge_analysis import Analysis
 from lazy.folder.moving import Moves, planned_follow
 from lazy.folder.saving import save_first, unsaved
-from lazy.folder.strategy_analysis import analyze_by, analyze_folder_by
+from lazy.folder.strategy_analysis import Merging, analyze_by, analyze_folder_by
 from lazy.folder.update import stood_on, with_finished, with_unfinished
 from lazy.folder.updated import Updated
 from lazy.folder.written import as_written, follow
 from vault.desks.memory import MemoryObjects
+from vault.desks.ports import Objects
 from vault.desks.strategies import Strategy
 from vault.folder.checked_out import contained
 from vault.folder.finishing import finishing
@@ -63,24 +64,25 @@ def merge_desk(
         FolderInTheWay: a file of mine would have been overwritten.
         UncommittedChanges: the folder is only looking at another state.
     """
+    merging = Merging(that, strategy)
     late = finishing(vault, desk, watch)
     if dry_run:
-        return with_unfinished(_plan(vault, desk, that, strategy, watch), late)
+        return with_unfinished(_plan(vault, desk, merging, watch), late)
     finish_checkouts(vault, watch, desk)
     before = absent_now(vault)
-    done = _merge(vault, desk, that, strategy, watch)
+    done = _merge(vault, desk, merging, watch)
     return with_finished(replace(done, moves=as_written(vault, desk, done.moves, before)), late)
 
 
-def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
+def _plan(vault: Vault, desk: str, merging: Merging, watch: Watch) -> Updated:
     """Say what a merge would do, from a merge in memory."""
     vault.check_plan()
     base = checkout_of(vault, desk)
     overlay = MemoryObjects(fallback=vault.store)
     # What does not fit the two histories is refused before the folder is looked at, as the merge does.
-    committed = analyze_by(overlay, overlay, vault, desk, base, that, strategy) if base is not None else None
+    committed = analyze_by(overlay.of(vault.group), vault, desk, base, merging) if base is not None else None
     dirty = unsaved(vault, desk, watch, overlay)
-    found, _ = analyze_folder_by(overlay, overlay, vault, base, that, strategy, dirty, committed)
+    found = analyze_folder_by(overlay, overlay, vault, base, merging, dirty, committed)
     moves = Moves() if found.tree is None else planned_follow(vault, desk, dirty.tree, found.tree, overlay, watch)
     return Updated(
         found.relation,
@@ -92,34 +94,33 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
     )
 
 
-def _merge(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
+def _merge(vault: Vault, desk: str, merging: Merging, watch: Watch) -> Updated:
     """Merge inside one write; what changed in the folder is committed only where that is a side then."""
     with vault.writing() as w:
+        objects = Objects(w, w, vault.group)
         base = checkout_of(vault, desk)
-        found, came = None, None
-        if base is not None:
-            found = analyze_by(w, w, vault, desk, base, that, strategy)
+        found = analyze_by(objects, vault, desk, base, merging) if base is not None else None
         is_mine = found is not None and found.tree is not None  # then the look that saves is the only one
         if found is None or found.tree is None:
             overlay = MemoryObjects(fallback=w)
             dirty = unsaved(vault, desk, watch, overlay)
-            found, came = analyze_folder_by(overlay, w, vault, base, that, strategy, dirty, found)
+            found = analyze_folder_by(overlay, w, vault, base, merging, dirty, found)
             is_mine = found.saves
             w.flush()
         saved = save_first(w, vault, "merge", desk=desk, watch=watch) if is_mine else None
         if saved is not None:
             base = checkout_of(vault, desk)
-            found = analyze_by(w, w, vault, desk, base, that, strategy)
-        commit, number, moves = _take_in(w, vault, desk, base, found, came, that, strategy, watch)
+            found = analyze_by(objects, vault, desk, base, merging)
+        commit, number, moves = _take_in(w, vault, desk, base, found, merging, watch)
         conflict = found.conflict
         if conflict is not None:
-            conflict = replace(conflict, id=note_head_conflict(w, vault, desk, [that.commit]))
+            conflict = replace(conflict, id=note_head_conflict(w, vault, desk, [merging.that.commit]))
         if number is not None:
             w.audit(
                 "lace-merge",
                 desk,
-                {"strategy": strategy, "relation": found.relation, "commit": str(commit)},
-                relates_to=[that.commit.text],
+                {"strategy": merging.strategy, "relation": found.relation, "commit": str(commit)},
+                relates_to=[merging.that.commit.text],
             )
         return Updated(
             found.relation,
@@ -138,19 +139,15 @@ def _take_in(
     desk: str,
     base: Checkout | None,
     found: Analysis,
-    came: RecordHash | None,
-    that: ResolvedCommit,
-    strategy: Strategy,
+    merging: Merging,
     watch: Watch,
 ) -> tuple[RecordHash | None, int | None, Moves]:
-    """Do with a commit what is to be done, inside a write; return what the folder stands on then, and what it gets.
-
-    `came` is what the folder has where it stands on no commit yet.
-    """
+    """Do with a commit what is to be done, inside a write; return what the folder stands on then, and what it gets."""
+    that = merging.that
     if found.tree is None:
         return base.commit if base else None, None, Moves()
     w.flush()
-    result = follow(w, vault, desk, base.tree if base else came, found.tree, watch)
+    result = follow(w, vault, desk, base.tree if base else found.came, found.tree, watch)
     moves = Moves(result.written, result.deleted)
     if found.relation is Relation.BEHIND:
         number = adopt_commit(w, vault, desk, that.commit, found.tree, beside(vault, desk, [that.commit]))
@@ -158,5 +155,5 @@ def _take_in(
     # Both parents stay even where one contains the other, so that later merges know that this one happened (CLAY-77).
     keep = {*found.heads, *newest(vault.store, [*contained(base), that.commit])}
     parents = sorted(keep, key=lambda commit: commit.text)
-    commit, number = record_commit(w, vault, desk, found.tree, parents, f"Merge {that.what} ({strategy})")
+    commit, number = record_commit(w, vault, desk, found.tree, parents, f"Merge {that.what} ({merging.strategy})")
     return commit, number, moves

@@ -15,7 +15,7 @@ from lazy.folder.updated import HeadConflict
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
 from vault.desks.path_conflict import PathConflict
-from vault.desks.ports import Sink, Source
+from vault.desks.ports import Objects, Source
 from vault.folder.checked_out import Checkout
 from vault.folder.virtual_base import as_it_came, is_all_as_it_came
 from vault.records import RecordHash
@@ -39,6 +39,8 @@ class Analysis(NamedTuple):
         merged: paths that are neither side's.
         conflict: what clashes.
         saves: whether what the folder holds is a side, and so is committed before.
+        came: the tree of what a head changed in a folder that is nobody's here, before its first commit: the files that
+            it stands on, while it stands on no commit.
     """
 
     relation: Relation
@@ -48,11 +50,11 @@ class Analysis(NamedTuple):
     merged: tuple[str, ...] = ()
     conflict: HeadConflict | None = None
     saves: bool = False
+    came: RecordHash | None = None
 
 
 def analyze(
-    source: Source,
-    sink: Sink,
+    objects: Objects,
     vault: Vault,
     base: Checkout | None,
     new: Sequence[RecordHash],
@@ -62,8 +64,7 @@ def analyze(
     """Return what is to be done with heads that my line has not.
 
     Args:
-        source: where trees and content are read; sees what goes into the sink.
-        sink: where merged ones go.
+        objects: where trees and content are read, and merged ones go; its source sees what goes into the sink.
         vault: whose line.
         base: what the folder stands on; None where nothing was committed yet.
         new: the heads.
@@ -80,10 +81,10 @@ def analyze(
         return Analysis(Relation.BEHIND, new, heads, commit_info(vault.store, heads[0]).tree)
     if mine and tree is not None and mine not in heads:
         heads = [mine, *heads]  # the commit of what the folder holds would be a head
-    outcome, merged = fold(source, sink, vault, heads, ours=mine, tree=tree, also=base.also if base else ())
+    outcome, merged = fold(objects, vault, heads, ours=mine, tree=tree, also=base.also if base else ())
     if outcome.root is not None:
         return Analysis(Relation.MERGEABLE, new, heads, outcome.root, merged, saves=saves)
-    conflict = _conflict(source, vault, mine, outcome, heads, tree)
+    conflict = _conflict(objects.source, vault, mine, outcome, heads, tree)
     return Analysis(Relation.CONFLICTING, new, heads, conflict=conflict, saves=saves)
 
 
@@ -111,7 +112,7 @@ def analyze_folder(
         committed: what `analyze` gives without it; asked for only where heads clash.
     """
     would = base and with_equal(vault, desk, base._replace(tree=tree), new)
-    found = analyze(objects, objects, vault, would, missing(vault, would, new, tree), tree=tree)
+    found = analyze(objects.of(vault.group), vault, would, missing(vault, would, new, tree), tree=tree)
     if found.conflict is None:
         return found
     first = committed()
@@ -123,15 +124,14 @@ def analyze_folder(
 
 
 def of_nobody_here(
-    source: Source, sink: Sink, vault: Vault, desk: str, new: Sequence[RecordHash], tree: RecordHash
+    objects: Objects, vault: Vault, desk: str, new: Sequence[RecordHash], tree: RecordHash
 ) -> tuple[bool, RecordHash | None]:
     """Return whether a folder before its first commit holds nothing of mine, and what of it a head changed.
 
     Such a folder follows the head, and nothing of it is committed before (CLAY-3, CLAY-24).
 
     Args:
-        source: where trees are read.
-        sink: where new pages go.
+        objects: where trees are read, and new pages go.
         vault: whose folder.
         desk: the desk.
         new: the heads that come in; beside several the folder is a side of its own.
@@ -139,8 +139,8 @@ def of_nobody_here(
     """
     if len(new) != 1:
         return False, None
-    came = as_it_came(source, sink, vault, desk, tree, new)
-    return is_all_as_it_came(source, vault, came, tree, new[0]), came
+    came = as_it_came(objects, vault, desk, tree, new)
+    return is_all_as_it_came(objects.source, vault, came, tree, new[0]), came
 
 
 def is_other_question(committed: Sequence[PathConflict], now: Sequence[PathConflict]) -> bool:

@@ -19,7 +19,7 @@ from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.path_conflict import PathConflict
-from vault.desks.ports import Objects, Sink, Source
+from vault.desks.ports import Objects, Source
 from vault.folder.parts import base_with_parts
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor, merge_bases, newest
@@ -43,8 +43,7 @@ class Folded(NamedTuple):
 
 
 def fold(
-    source: Source,
-    sink: Sink,
+    objects: Objects,
     vault: Vault,
     heads: Sequence[RecordHash],
     *,
@@ -55,8 +54,7 @@ def fold(
     """Merge several heads into one tree, mine first; stops at the first pair that does not merge cleanly.
 
     Args:
-        source: where trees and content are read; sees what goes into the sink.
-        sink: where merged ones go.
+        objects: where trees and content are read, and merged ones go; its source sees what goes into the sink.
         vault: whose graph it is.
         heads: commits, none an ancestor of another.
         ours: mine, if any; it need not be one of them where one contains it.
@@ -75,12 +73,12 @@ def fold(
     done = [] if is_first else [*(head for head in also if has_mine and head != order[0]), order[0]]
     outcome = MergeOutcome.clean(tree)
     for head in order if is_first else order[1:]:
-        reading = MemoryObjects(fallback=source)  # a virtual base is only read, never kept
+        reading = MemoryObjects(fallback=objects.source)  # a virtual base is only read, never kept
         with what_went_named(vault, sorted(_bases(vault, done, head))):
             base = base_between(reading, vault, done, head)
             base = base_with_parts(reading, vault, base, tree, None if is_first else done, [head])
             outcome = merge_trees(
-                Objects(reading, sink, vault.group),
+                objects._replace(source=reading),
                 base,
                 tree,
                 commit_info(vault.store, head).tree,
@@ -124,8 +122,7 @@ class MergeStep(NamedTuple):
 
 
 def steps(
-    source: Source,
-    sink: Sink,
+    objects: Objects,
     vault: Vault,
     order: Sequence[RecordHash],
     *,
@@ -136,8 +133,7 @@ def steps(
     """Merge heads as `fold` does, but go on where one clashes with those before it.
 
     Args:
-        source: as of `fold`.
-        sink: as of `fold`.
+        objects: as of `fold`.
         vault: whose graph it is.
         order: as `in_order` gives them.
         tree: stands for the first one's tree.
@@ -150,7 +146,7 @@ def steps(
     before, done = tree or commit_info(vault.store, order[0]).tree, [] if is_first else [*also, order[0]]
     for head in order if is_first else order[1:]:
         mine = done[-1] if done else None
-        outcome = fold(source, sink, vault, [*done[-1:], head], ours=mine, tree=before, also=done).outcome
+        outcome = fold(objects, vault, [*done[-1:], head], ours=mine, tree=before, also=done).outcome
         after = outcome.root or resolve_with(outcome, {clash.path: "ours" for clash in outcome.conflicts})
         yield MergeStep(head, _label(vault, head), before, outcome, after)
         before = after

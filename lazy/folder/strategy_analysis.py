@@ -5,6 +5,8 @@ A merge decides it here and carries it out; its plan decides it here and stops.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from lazy.address import ResolvedCommit
 from lazy.folder.merge_analysis import Analysis, is_other_question
 from lazy.folder.merging import base_of, what_went_named
@@ -13,7 +15,7 @@ from lazy.folder.updated import HeadConflict
 from vault.commands import as_option, as_typed
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
-from vault.desks.ports import Objects, Sink, Source
+from vault.desks.ports import Objects, Sink
 from vault.desks.strategies import Strategy, merge_by
 from vault.errors import CallerError
 from vault.folder.parts import base_with_parts, brings_part
@@ -26,7 +28,10 @@ from vault.revisions.graph import ancestors, merge_bases
 from vault.revisions.history import Relation, relation
 from vault.vault import Vault
 
-__all__ = ["DeskNotEmpty", "NoMergeBase", "NotFastForward", "analyze_by", "analyze_folder_by"]
+__all__ = ["DeskNotEmpty", "Merging", "NoMergeBase", "NotFastForward", "analyze_by", "analyze_folder_by"]
+
+
+_MAKING = frozenset({Strategy.ONLY_THIS, Strategy.ONLY_THAT, Strategy.TAKE_THIS, Strategy.TAKE_THAT})
 
 
 class NoMergeBase(CallerError):
@@ -53,27 +58,58 @@ class DeskNotEmpty(CallerError):
     hint = "Take only-that for its exact content as a merge, or mate to combine both."
 
 
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """A commit that is to be merged into a desk, and how.
+
+    Args:
+        that: the commit.
+        strategy: how.
+    """
+
+    that: ResolvedCommit
+    strategy: Strategy
+
+    @property
+    def follows(self) -> bool:
+        """Whether the strategy fast-forwards where it can; the others make their commit in any case."""
+        return self.strategy not in _MAKING
+
+    def forward(self, came: RecordHash | None = None) -> Analysis:
+        """Return that the folder comes to the commit as it is."""
+        return Analysis(Relation.BEHIND, [self.that.commit], [self.that.commit], self.that.tree, came=came)
+
+    def check_related(self, found: Relation) -> None:
+        """Refuse a strategy that does not fit how two lines stand to each other.
+
+        Raises:
+            NotFastForward, NoMergeBase: it does not.
+        """
+        if self.strategy is Strategy.FINE and found is not Relation.BEHIND:
+            raise NotFastForward(
+                f"Your line and {self.that.what} both changed, so there is no way forward without a merge."
+            )
+        if found is Relation.UNRELATED and self.strategy.needs_base:
+            raise NoMergeBase(f"Your line and {self.that.what} have no commit in common.")
+
+
 def analyze_by(
-    source: Source,
-    sink: Sink,
+    objects: Objects,
     vault: Vault,
     desk: str,
     base: Checkout | None,
-    that: ResolvedCommit,
-    strategy: Strategy,
+    merging: Merging,
     *,
     tree: RecordHash | None = None,
 ) -> Analysis:
     """Return what is to be done with a commit.
 
     Args:
-        source: where trees and content are read; sees what goes into the sink.
-        sink: where merged ones go.
+        objects: where trees and content are read, and merged ones go; its source sees what goes into the sink.
         vault: whose line.
         desk: the desk merged into.
         base: what its folder stands on; None where nothing was committed yet.
-        that: what is merged.
-        strategy: how.
+        merging: what is merged, and how.
         tree: of the folder, where that is my side as it is; the commit that it would be stands on `base`.
 
     Raises:
@@ -82,14 +118,14 @@ def analyze_by(
         LetGo, MissingObject, TreeError: as `merge_by`.
     """
     saves, mine = tree is not None, base.commit if base else None
-    found = _relation(vault, base, that, strategy, tree)
-    _check_permits(vault, desk, mine, that, strategy)
-    if found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy)):
+    that, found = merging.that, _relation(vault, base, merging, tree)
+    _check_permits(vault, desk, mine, merging)
+    if found is Relation.SAME or (found is Relation.AHEAD and merging.follows):
         return Analysis(found, (), saves=saves)
-    if found is Relation.BEHIND and (base is None or _follows(strategy)):
-        return _forward(that)
+    if found is Relation.BEHIND and (base is None or merging.follows):
+        return merging.forward()
     ours = tree or (base.tree if base else that.tree)
-    outcome = _outcome(source, sink, vault, mine, ours, that, strategy)
+    outcome = _outcome(objects, vault, mine, ours, merging)
     heads = [*([mine] if mine else []), that.commit]
     if outcome.root is None:
         conflict = HeadConflict(outcome.conflicts)
@@ -102,12 +138,11 @@ def analyze_folder_by(
     sink: Sink,
     vault: Vault,
     base: Checkout | None,
-    that: ResolvedCommit,
-    strategy: Strategy,
+    merging: Merging,
     dirty: Changes,
     committed: Analysis | None,
-) -> tuple[Analysis, RecordHash | None]:
-    """Return the same where the folder may hold what is not committed, and what of a new desk a head changed.
+) -> Analysis:
+    """Return the same where the folder may hold what is not committed.
 
     What it holds is my side where something is taken in; where what is committed clashes, it is where it ends that or
     clashes beside it. A desk without a revision whose folder holds nothing of mine is begun.
@@ -117,8 +152,7 @@ def analyze_folder_by(
         sink: where the pages go of what a head changed.
         vault: whose line.
         base: what the folder stands on.
-        that: what is merged.
-        strategy: how.
+        merging: what is merged, and how.
         dirty: what the folder holds that is not committed.
         committed: what is to be done as far as the line goes; None where nothing was committed yet.
 
@@ -127,63 +161,50 @@ def analyze_folder_by(
     """
     desk = dirty.desk
     if base is None or committed is None:
-        _check_permits(vault, desk, None, that, strategy)
-        begins, came = _beginning(objects, sink, vault, dirty, that, strategy)
-        if begins:
-            return _forward(that), came
-        return analyze_by(objects, objects, vault, desk, None, that, strategy, tree=dirty.tree), None
+        _check_permits(vault, desk, None, merging)
+        begun = _beginning(Objects(objects, sink, vault.group), vault, dirty, merging)
+        return begun or analyze_by(objects.of(vault.group), vault, desk, None, merging, tree=dirty.tree)
     if not dirty.items or (committed.tree is None and committed.conflict is None):
-        return committed, None
-    now = analyze_by(objects, objects, vault, desk, base, that, strategy, tree=dirty.tree)
+        return committed
+    now = analyze_by(objects.of(vault.group), vault, desk, base, merging, tree=dirty.tree)
     if committed.conflict is None or now.conflict is None:
-        return now, None
-    return now if is_other_question(committed.conflict.paths, now.conflict.paths) else committed, None
+        return now
+    return now if is_other_question(committed.conflict.paths, now.conflict.paths) else committed
 
 
-def _forward(that: ResolvedCommit) -> Analysis:
-    return Analysis(Relation.BEHIND, [that.commit], [that.commit], that.tree)
+def _beginning(objects: Objects, vault: Vault, dirty: Changes, merging: Merging) -> Analysis | None:
+    """Return how a desk without a revision is begun from a commit; None where it is not.
 
-
-def _beginning(
-    objects: MemoryObjects, sink: Sink, vault: Vault, dirty: Changes, that: ResolvedCommit, strategy: Strategy
-) -> tuple[bool, RecordHash | None]:
-    """Tell whether a desk without a revision is begun from a commit, and what `as_it_came` gives for its folder.
-
-    Else what its folder holds is committed first. Whoever names a side whose content it is to be has a side there,
+    Then what its folder holds is committed first. Whoever names a side whose content it is to be has a side there,
     though nothing of it is theirs.
 
     Raises:
         NoMergeBase, NotFastForward, DeskNotEmpty: that commit would have none in common with it.
     """
-    desk = dirty.desk
-    if not dirty.items or not _follows(strategy):
-        return not dirty.items, None
-    came = as_it_came(objects, sink, vault, desk, dirty.tree, [that.commit]) if that.desk == desk else None
-    if is_all_in(objects, came, dirty.tree, that.tree):
-        return True, came
-    if strategy is Strategy.INIT:
+    desk, that = dirty.desk, merging.that
+    if not dirty.items:
+        return merging.forward()
+    if not merging.follows:
+        return None
+    came = as_it_came(objects, vault, desk, dirty.tree, [that.commit]) if that.desk == desk else None
+    if is_all_in(objects.source, came, dirty.tree, that.tree):
+        return merging.forward(came)
+    if merging.strategy is Strategy.INIT:
         raise DeskNotEmpty(
             f"The folder of {desk} holds what {that.what} has otherwise or lacks, so it cannot be begun from that.",
             hint="Move those files away, or take only-that for its exact content, or take-this or take-that, which keep"
             " what one side alone has: what the folder holds is committed first.",
         )
-    _refuse_apart(that, strategy, Relation.UNRELATED)
-    return False, None
+    merging.check_related(Relation.UNRELATED)
+    return None
 
 
-def _follows(strategy: Strategy) -> bool:
-    """Tell whether a strategy fast-forwards where it can; the others make their commit in any case."""
-    return strategy not in {Strategy.ONLY_THIS, Strategy.ONLY_THAT, Strategy.TAKE_THIS, Strategy.TAKE_THAT}
-
-
-def _relation(
-    vault: Vault, base: Checkout | None, that: ResolvedCommit, strategy: Strategy, tree: RecordHash | None
-) -> Relation:
+def _relation(vault: Vault, base: Checkout | None, merging: Merging, tree: RecordHash | None) -> Relation:
     """Return how what the folder stands on stands to a commit, if the strategy fits them.
 
     With the `tree` of a folder that would be committed first it is how that commit would stand to it.
     """
-    mine = base.commit if base else None
+    that, strategy, mine = merging.that, merging.strategy, base.commit if base else None
     if mine is not None and strategy is Strategy.INIT:
         raise DeskNotEmpty("This desk has revisions already, so it cannot be begun from another.")
     if mine is None and tree is None:
@@ -199,26 +220,18 @@ def _relation(
         bases = merge_bases(vault.store, mine, that.commit).commits if mine is not None else ()
         found = Relation.SAME if tree == that.tree else Relation.MERGEABLE if bases else Relation.UNRELATED
     if found is Relation.SAME and (
-        not _follows(strategy) or strategy is Strategy.FINE or brings_part(vault, that.desk, base, that.commit)
+        not merging.follows or strategy is Strategy.FINE or brings_part(vault, that.desk, base, that.commit)
     ):
         found = Relation.MERGEABLE  # equal content is no equal history
-    _refuse_apart(that, strategy, found)
+    merging.check_related(found)
     return found
 
 
-def _refuse_apart(that: ResolvedCommit, strategy: Strategy, found: Relation) -> None:
-    """Refuse a strategy that does not fit how two lines stand to each other."""
-    if strategy is Strategy.FINE and found is not Relation.BEHIND:
-        raise NotFastForward(f"Your line and {that.what} both changed, so there is no way forward without a merge.")
-    if found is Relation.UNRELATED and strategy.needs_base:
-        raise NoMergeBase(f"Your line and {that.what} have no commit in common.")
-
-
-def _check_permits(vault: Vault, desk: str, mine: RecordHash | None, that: ResolvedCommit, strategy: Strategy) -> None:
+def _check_permits(vault: Vault, desk: str, mine: RecordHash | None, merging: Merging) -> None:
     """Refuse what its signer may not write here, unless nothing of it is taken (CLAY-80)."""
-    if strategy is Strategy.ONLY_THIS:
+    if merging.strategy is Strategy.ONLY_THIS:
         return
-    for out in refused(vault, desk, mine, [that.commit]):
+    for out in refused(vault, desk, mine, [merging.that.commit]):
         raise NotPermitted(
             f"{out.who} changed {few(out.paths)} and may not write there.",
             hint=f"See the rules with: {as_typed('desk permits', desk)} - and change one with: "
@@ -227,18 +240,14 @@ def _check_permits(vault: Vault, desk: str, mine: RecordHash | None, that: Resol
 
 
 def _outcome(
-    source: Source,
-    sink: Sink,
-    vault: Vault,
-    mine: RecordHash | None,
-    tree: RecordHash,
-    that: ResolvedCommit,
-    strategy: Strategy,
+    objects: Objects, vault: Vault, mine: RecordHash | None, tree: RecordHash, merging: Merging
 ) -> MergeOutcome:
-    reading = MemoryObjects(fallback=source)
+    that, strategy = merging.that, merging.strategy
+    reading = MemoryObjects(fallback=objects.source)
     bases = merge_bases(vault.store, mine, that.commit).commits if mine and strategy.needs_base else ()
     with what_went_named(vault, bases):
         base = base_of(reading, vault, bases)
         if mine and strategy.needs_base:
             base = base_with_parts(reading, vault, base, tree, [mine], [that.commit])
-        return merge_by(strategy, Objects(reading, sink, vault.group), base, tree, that.tree, ("this", that.what))
+        seeing = objects._replace(source=reading)
+        return merge_by(strategy, seeing, base, tree, that.tree, ("this", that.what))

@@ -24,6 +24,7 @@ from lazy.lacking import no_sync_brings, waiting_in, waiting_releases
 from lazy.parts import parts_here
 from lazy.people import label_of
 from vault.desks.memory import MemoryObjects
+from vault.desks.ports import Objects
 from vault.folder.desks_around import noted_around
 from vault.folder.divergence import away
 from vault.folder.finishing import Finishing, finishing
@@ -106,10 +107,10 @@ def _foreseen(
 ) -> tuple[Analysis, RecordHash]:
     """Return what is to be done with heads, the folder's uncommitted changes counted in, and the folder's tree."""
     dirty = unsaved(vault, desk, watch, overlay)
-    committed = partial(analyze, overlay, overlay, vault, base, new)
+    committed = partial(analyze, overlay.of(vault.group), vault, base, new)
     is_mine = bool(dirty.items)
     if is_mine and base is None:
-        is_mine = not of_nobody_here(overlay, overlay, vault, desk, new, dirty.tree)[0]
+        is_mine = not of_nobody_here(overlay.of(vault.group), vault, desk, new, dirty.tree)[0]
     if not is_mine:
         return committed(), dirty.tree
     return analyze_folder(overlay, vault, desk, base, new, dirty.tree, committed), dirty.tree
@@ -158,15 +159,16 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
         if not new:
             return Updated(coming.stands(vault), base.commit if base else None, not_taken=coming.not_taken)
         is_mine, came = _may_be_mine(w, vault, desk, base, new, watch)
-        found = analyze(w, w, vault, base, new)
+        objects = Objects(w, w, vault.group)
+        found = analyze(objects, vault, base, new)._replace(came=came)
         saved = None
         if is_mine and (found.conflict is None or _saves(vault, desk, base, found, watch)):
             saved = save_first(w, vault, "update", desk=desk, watch=watch)
         if saved:
             base = _stand(w, vault, desk, with_equal(vault, desk, checkout_of(vault, desk), new))
-            found = analyze(w, w, vault, base, missing(vault, base, new))
+            found = analyze(objects, vault, base, missing(vault, base, new))
         taken = taken_in(vault, desk, found.new)
-        commit, number, moved = _take_in(w, vault, desk, base, found, came, watch)
+        commit, number, moved = _take_in(w, vault, desk, base, found, watch)
         conflict = found.conflict
         if conflict is not None:
             conflict = replace(conflict, id=note_head_conflict(w, vault, desk, list(found.new)))
@@ -207,7 +209,8 @@ def _may_be_mine(
     if base is not None or len(new) != 1 or not noted_around(vault, desk):
         return True, None
     overlay = MemoryObjects(fallback=w, trees_only=True)
-    is_nobodys, came = of_nobody_here(overlay, w, vault, desk, new, unsaved(vault, desk, watch, overlay).tree)
+    tree = unsaved(vault, desk, watch, overlay).tree
+    is_nobodys, came = of_nobody_here(Objects(overlay, w, vault.group), vault, desk, new, tree)
     w.flush()
     return not is_nobodys, came
 
@@ -225,25 +228,18 @@ def _saves(vault: Vault, desk: str, base: Checkout | None, committed: Analysis, 
 
 
 def _take_in(
-    w: Writer,
-    vault: Vault,
-    desk: str,
-    base: Checkout | None,
-    found: Analysis,
-    came: RecordHash | None,
-    watch: Watch,
+    w: Writer, vault: Vault, desk: str, base: Checkout | None, found: Analysis, watch: Watch
 ) -> tuple[RecordHash | None, int | None, Moves]:
     """Do with heads what is to be done, inside a write; return what the folder stands on then, and what it gets.
 
-    What stands beside my line stays there, or is named by the merge commit: it is in the folder in any case. `came` is
-    what the folder has where it stands on no commit yet.
+    What stands beside my line stays there, or is named by the merge commit: it is in the folder in any case.
     """
     mine = base.commit if base else None
     if found.tree is None:
         return mine, None, Moves()
     w.flush()
     with what_went_named(vault, found.new):
-        result = follow(w, vault, desk, base.tree if base else came, found.tree, watch)
+        result = follow(w, vault, desk, base.tree if base else found.came, found.tree, watch)
     moves = Moves(result.written, result.deleted)
     if found.relation is Relation.BEHIND:
         target = found.heads[0]

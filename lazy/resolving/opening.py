@@ -271,7 +271,7 @@ def _opened(vault: Vault, conflict: Conflict, overlay: MemoryObjects, tree: Reco
     @cache
     def between(number: int, other: int) -> Mapping[str, PathConflict]:
         sides = [heads[number], heads[other]]
-        folded = fold(overlay, overlay, vault, sides, ours=sides[0], tree=trees[number])
+        folded = fold(overlay.of(vault.group), vault, sides, ours=sides[0], tree=trees[number])
         return {clash.path: clash for clash in folded.outcome.conflicts}
 
     files = tuple(_file(overlay, path, found, trees, between) for path, found in sorted(clashes.items()))
@@ -294,7 +294,7 @@ def _clashes(
 ) -> dict[str, dict[int, _Clash]]:
     """Return what clashes by path and by number of the side that clashes with those before it."""
     found: dict[str, dict[int, _Clash]] = {}
-    for number, step in enumerate(steps(overlay, overlay, vault, heads, tree=trees[0], also=also), 1):
+    for number, step in enumerate(steps(overlay.of(vault.group), vault, heads, tree=trees[0], also=also), 1):
         watch.cancelled()
         for clash in step.outcome.conflicts:
             found.setdefault(clash.path, {})[number] = _Clash(clash, step.outcome.source or overlay)

@@ -137,7 +137,7 @@ def _clashes(
     """Return by path where heads clash first; `tree` and `also` as of `steps`."""
     overlay = MemoryObjects(fallback=source)
     clashes: dict[str, PathConflict] = {}
-    for step in steps(overlay, overlay, vault, order, tree=tree, also=also):
+    for step in steps(overlay.of(vault.group), vault, order, tree=tree, also=also):
         for clash in step.outcome.conflicts:
             clashes.setdefault(clash.path, clash)
     return clashes

@@ -69,7 +69,7 @@ def path_regions(
     found: list[PathRegions] = []
     drafts: dict[str, bytes | None] = {}
     of_all = sided(overlay, vault, order, tree, also)
-    for step in steps(overlay, overlay, vault, order, tree=tree, also=also):
+    for step in steps(overlay.of(vault.group), vault, order, tree=tree, also=also):
         read = step.outcome.source or overlay
         clashes = {clash.path: clash for clash in step.outcome.conflicts}
         drafts = {path: _with_step(overlay, path, text, step, clashes.get(path)) for path, text in drafts.items()}

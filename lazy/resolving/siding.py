@@ -121,7 +121,7 @@ def sided(
         return {}
     clashes: dict[str, list[PathConflict]] = {}
     bases, done = [], [*also, order[0]]
-    for step in steps(overlay, overlay, vault, order, tree=tree, also=also):
+    for step in steps(overlay.of(vault.group), vault, order, tree=tree, also=also):
         for clash in step.outcome.conflicts:
             clashes.setdefault(clash.path, []).append(clash)
         bases.append(base_between(overlay, vault, done, step.head))

@@ -115,10 +115,14 @@ class _Merge:
     def __post_init__(self) -> None:
         self.first = self.tree
 
+    @property
+    def _objects(self) -> Objects:
+        return Objects(self.w, self.w, self.vault.group)
+
     def add(self, head: RecordHash) -> None:
         """Merge one more head; where it clashes, what was picked stands."""
-        w, done = self.w, self.done
-        outcome = fold(w, w, self.vault, [done[-1], head], ours=done[-1], tree=self.tree, also=done).outcome
+        w, done, objects = self.w, self.done, self._objects
+        outcome = fold(objects, self.vault, [done[-1], head], ours=done[-1], tree=self.tree, also=done).outcome
         self.picks, others = by_other_name(self._path_by_path(outcome.conflicts), outcome.conflicts)
         self.settled |= others
         self._move(outcome.moved)
@@ -210,7 +214,7 @@ class _Merge:
         heads = [self.first, *(commit_info(self.vault.store, head).tree for head in self.order[1:])]
         beside = _beside_clashes(w, heads, rest, self.moved)
         entries = {**self.entries, **self._from_folder(), **beside}
-        tree = apply_changes(Objects(w, w, self.vault.group), self.tree, entries) if entries else self.tree
+        tree = apply_changes(self._objects, self.tree, entries) if entries else self.tree
         _flush(w)
         return tree
 

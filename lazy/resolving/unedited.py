@@ -65,7 +65,7 @@ def unedited(vault: Vault, name: str, choices: Choices, *, watch: Watch = Watch(
     base = checkout_of(vault, conflict.desk)
     order, _ = in_order(vault, heads, base.commit if base else None)
     found = []
-    clashes = [clash for step in steps(overlay, overlay, vault, order) for clash in step.outcome.conflicts]
+    clashes = [clash for step in steps(overlay.of(vault.group), vault, order) for clash in step.outcome.conflicts]
     clashing = {clash.path: clash for clash in reversed(clashes)}
     own = own_clashes(overlay, vault, conflict, heads, folder)
     held = held_of(overlay, vault, conflict.to_merge, base.commit if base else None, folder, clashing)
@@ -169,10 +169,10 @@ def own_clashes(
     mine, also = ([base.commit], base.also) if base is not None else ([], ())
     order = [*mine, *in_order(vault, [head for head in together if head not in mine], mine[0] if mine else None)[0]]
     theirs = {side.word: commit_info(vault.store, side.commit).tree for side in conflict.sides if not side.is_local}
-    before = () if base is None or folder == base.tree else steps(overlay, overlay, vault, order, also=also)
+    before = () if base is None or folder == base.tree else steps(overlay.of(vault.group), vault, order, also=also)
     known = {name for step in before for clash in step.outcome.conflicts for name in (clash.path, clash.old) if name}
     found: dict[str, tuple[PathConflict, tuple[str, ...]]] = {}
-    for step in steps(overlay, overlay, vault, order, tree=folder, also=also, is_first=base is None):
+    for step in steps(overlay.of(vault.group), vault, order, tree=folder, also=also, is_first=base is None):
         for clash in step.outcome.conflicts:
             here = clash.entry_in(overlay, folder)
             is_told = not known.isdisjoint({clash.path, clash.old})

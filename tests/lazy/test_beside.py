@@ -158,7 +158,7 @@ def test_what_stands_beside_mine_is_said_of_no_head_without_it(tmp_path: Path) -
     assert min(apart) < upon  # the order of the hashes
     for head in apart:
         overlay = MemoryObjects(fallback=alice.store)
-        outcome = fold(overlay, overlay, alice, [upon, head], ours=mine, also=[equal]).outcome
+        outcome = fold(overlay.of(alice.group), alice, [upon, head], ours=mine, also=[equal]).outcome
         assert outcome.root is not None
         found_there = [lookup(overlay, tree, "a.txt") for tree in (outcome.root, same.tree)]
         assert found_there[0] == found_there[1]

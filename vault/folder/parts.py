@@ -95,7 +95,7 @@ def base_with_parts(
     """
     desk = commit_info(vault.store, heads[0]).desk
     if base is None:
-        base = as_it_came(objects, objects, vault, desk, ours, heads)
+        base = as_it_came(objects.of(vault.group), vault, desk, ours, heads)
     mine, parts = checkout_of(vault, desk), _parts(vault, desk)
     if not parts or (merged is not None and (mine is None or mine.commit not in merged)):
         return base

@@ -29,7 +29,7 @@ from vault.revisions.graph import ancestors, is_ancestor, json_texts, tree_is_he
 from vault.revisions.history import CommitInfo, ReleaseInfo, commit_info, releases, releases_of
 
 if TYPE_CHECKING:
-    from vault.desks.ports import Sink, Source
+    from vault.desks.ports import Source
     from vault.vault import Vault
 
 __all__ = ["as_it_came", "is_all_as_it_came", "is_all_in"]
@@ -52,7 +52,7 @@ class _Asked(NamedTuple):
 
 
 def as_it_came(
-    source: Source, sink: Sink, vault: Vault, desk: str, ours: RecordHash, heads: Sequence[RecordHash]
+    objects: Objects, vault: Vault, desk: str, ours: RecordHash, heads: Sequence[RecordHash]
 ) -> RecordHash | None:
     """Return a tree of the files that friends changed and that are here as they had them; None where there are none.
 
@@ -60,8 +60,7 @@ def as_it_came(
     is what they have as it was before mine, and what one of them need not have had.
 
     Args:
-        source: where trees are read.
-        sink: where the new pages go.
+        objects: where trees are read, and the new pages go.
         vault: whose folder.
         desk: the desk.
         ours: the tree that the heads are merged with.
@@ -74,14 +73,14 @@ def as_it_came(
         for head in heads if desks_around else ():
             asked = {
                 change.path: _Asked(change.before, change.after)
-                for change in diff_trees(source, ours, commit_info(vault.store, head).tree)
+                for change in diff_trees(objects.source, ours, commit_info(vault.store, head).tree)
                 if change.before is not None and change.after is not None
             }
             had = _had_by_both(vault, desks_around, head, asked)
             found |= {path: asked[path].mine for path in had}
             doubtful |= asked.keys() - had
         found = {path: mine for path, mine in found.items() if path not in doubtful}
-        return apply_changes(Objects(source, sink, vault.group), None, found) if found else None
+        return apply_changes(objects, None, found) if found else None
     except DataError:  # then what both added is asked about
         return None
 
