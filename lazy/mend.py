@@ -28,7 +28,7 @@ from lazy.visits.rot import (
 )
 from transports.address import AddressKind
 from transports.mailbox import Mailbox, MailboxMedium
-from transports.reading import fetch, read_head, read_listing
+from transports.reading import BasesFrom, fetch, read_head, read_listing
 from vault.desk_folders import desks, folder_of, within
 from vault.desks.ports import Objects
 from vault.desks.scan import Ports, Scanning
@@ -206,7 +206,7 @@ def _offered(vault: Vault, medium: MailboxMedium, wanted: Sequence[RecordHash], 
                 listing,
                 [r for r in left if r in listing],
                 cancel=watch.is_stopped,
-                here=vault.store.stored,
+                bases=BasesFrom(vault.store.stored),
             ):
                 if fetched.record is None:
                     continue

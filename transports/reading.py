@@ -34,7 +34,7 @@ from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Seal
 from vault.records.parse import parse_record
 
-__all__ = ["SeenHead", "check_bundle", "fetch", "newest_runs", "read_head", "read_listing", "read_run"]
+__all__ = ["BasesFrom", "SeenHead", "check_bundle", "fetch", "newest_runs", "read_head", "read_listing", "read_run"]
 
 _MAX_DEPTH = 16  # frames read for one record; a writer's chains are half as long
 _KNOWN_BYTES = 8 << 20  # records read last that are kept, for those that rest on them
@@ -186,6 +186,21 @@ def read_listing(mailbox: Mailbox, head: SnapshotHead, *, seen: Collection[str] 
     return Listing([read_run(mailbox, ref) for ref in head.runs if ref.name not in seen])
 
 
+class BasesFrom(NamedTuple):
+    """Where the records are found that frames rest on.
+
+    Args:
+        here: records the reader has; asked first.
+        whole: reads the full listing, asked when such a record is neither here nor in that which is read from.
+        most: bytes of frames, stored and raw together, that are read because others rest on them; no bound but that of
+            each frame when there is none.
+    """
+
+    here: Bases = lambda _record: None
+    whole: Callable[[], Listing] | None = None
+    most: int | None = None
+
+
 def fetch(
     medium: MailboxMedium,
     group: str,
@@ -193,11 +208,9 @@ def fetch(
     wanted: Collection[RecordHash],
     *,
     cancel: Callable[[], bool] | None = None,
-    here: Bases = lambda _record: None,
-    whole: Callable[[], Listing] | None = None,
+    bases: BasesFrom = BasesFrom(),
     proven: Proven | None = None,
     located: Sequence[BundleReads] | None = None,
-    most: int | None = None,
 ) -> Iterator[Fetched]:
     """Yield every wanted record once, in the order in which the medium holds them.
 
@@ -211,26 +224,66 @@ def fetch(
         listing: of the mailbox; it may name bundles of other mailboxes here.
         wanted: hashes of records.
         cancel: asked before each frame, also of those that others rest on.
-        here: records the reader has, for frames that were compressed against them.
-        whole: reads the full listing, asked when such a record is neither here nor in `listing`.
+        bases: where it finds what frames were compressed against.
         proven: remembers what was good, and where.
         located: what `listing.locate(wanted)` gives, if the caller asked already.
-        most: bytes of frames, stored and raw together, that are read because others rest on them; no bound but that of
-            each frame when there is none.
 
     Raises:
         PlaceError: the medium went away; what was yielded before is good.
         Cancelled: `cancel` returned True.
     """
     chosen = set(wanted)
-    bases = _Reach(medium, group, listing, here, whole, cancel, most)
+    bundles = _Bundles(medium, group, cancel)
+    reach = _Reach(bundles, listing, bases)
     for reads in listing.locate(chosen) if located is None else located:
-        for found in _from_bundle(medium, group, reads, cancel, bases, proven):
-            bases.next_frame()
+        for found in bundles.read(reads, reach, proven):
+            reach.next_frame()
             chosen.difference_update([one.hash for one in found])
             yield from found
     for record in sorted(chosen):
         yield Fetched(record, None, NOT_LISTED)
+
+
+class _Bundles:
+    """The bundles of a group at a medium, read frame by frame.
+
+    Args:
+        medium: where they lie.
+        group: the group id.
+        cancel: asked before each frame.
+    """
+
+    def __init__(self, medium: MailboxMedium, group: str, cancel: Callable[[], bool] | None) -> None:
+        self._medium = medium
+        self._group = group
+        self._cancel = cancel
+
+    def read(self, reads: BundleReads, bases: Bases, proven: Proven | None = None) -> Iterator[list[Fetched]]:
+        """Yield what is wanted of each frame of a bundle.
+
+        Raises:
+            PlaceError, Cancelled: as `fetch`.
+        """
+        mailbox, name = reads.bundle.mailbox, reads.bundle.name
+        try:
+            file = self._medium.reveal(self._medium.open_file(self._group, mailbox, name))
+        except DataError as error:
+            for frame in reads.frames:
+                yield [Fetched(wanted.hash, None, error.message, error.code) for wanted in frame.slices]
+            return
+        with file:
+            if isinstance(file, Expecting):
+                file.expect((frame.offset, frame.offset + frame.stored) for frame in reads.frames)
+            reader = BundleReader(file, bases)
+            of_frames = reader.read_frames(reads.frames)
+            for frame in reads.frames:
+                if self._cancel is not None and self._cancel():
+                    raise Cancelled("The transfer was stopped.")
+                found = next(of_frames)
+                if proven is not None:
+                    is_good = [one.record is not None for one in found]
+                    proven.add(reads.bundle, frame._replace(slices=tuple(compress(frame.slices, is_good))))
+                yield found
 
 
 class _Reach:
@@ -240,25 +293,12 @@ class _Reach:
     bounds is out of reach, which is the damage of the frame that rests on it.
     """
 
-    def __init__(
-        self,
-        medium: MailboxMedium,
-        group: str,
-        listing: Listing,
-        here: Bases,
-        whole: Callable[[], Listing] | None,
-        cancel: Callable[[], bool] | None,
-        most: int | None,
-    ) -> None:
-        self._medium = medium
-        self._group = group
+    def __init__(self, bundles: _Bundles, listing: Listing, bases: BasesFrom) -> None:
+        self._bundles = bundles
         self._listing = listing
-        self._here = here
-        self._whole = whole
-        self._cancel = cancel
+        self._here, self._whole, self._left_of_all = bases
         self._depth = 0
         self._left = _REACH_BYTES  # for the frame that is being read
-        self._left_of_all = most
         self._known: OrderedDict[RecordHash, bytes] = OrderedDict()
         self._bytes = 0
 
@@ -291,7 +331,7 @@ class _Reach:
         for reads in self._listing.locate({record}):
             if not self._may_read(reads):
                 return None
-            for (fetched,) in _from_bundle(self._medium, self._group, reads, self._cancel, self):
+            for (fetched,) in self._bundles.read(reads, self):
                 return fetched.record
         return None
 
@@ -304,33 +344,3 @@ class _Reach:
         if self._left_of_all is not None:
             self._left_of_all -= size
         return True
-
-
-def _from_bundle(
-    medium: MailboxMedium,
-    group: str,
-    reads: BundleReads,
-    cancel: Callable[[], bool] | None,
-    bases: Bases,
-    proven: Proven | None = None,
-) -> Iterator[list[Fetched]]:
-    """Yield what is wanted of each frame of a bundle."""
-    try:
-        file = medium.reveal(medium.open_file(group, reads.bundle.mailbox, reads.bundle.name))
-    except DataError as error:
-        for frame in reads.frames:
-            yield [Fetched(wanted.hash, None, error.message, error.code) for wanted in frame.slices]
-        return
-    with file:
-        if isinstance(file, Expecting):
-            file.expect((frame.offset, frame.offset + frame.stored) for frame in reads.frames)
-        reader = BundleReader(file, bases)
-        of_frames = reader.read_frames(reads.frames)
-        for frame in reads.frames:
-            if cancel is not None and cancel():
-                raise Cancelled("The transfer was stopped.")
-            found = next(of_frames)
-            if proven is not None:
-                is_good = [one.record is not None for one in found]
-                proven.add(reads.bundle, frame._replace(slices=tuple(compress(frame.slices, is_good))))
-            yield found

@@ -13,7 +13,7 @@ from lazy.receiving.receive import BELONGING_APPS, Receiver
 from transports.index.runs import FRAME, Run
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxMedium
-from transports.reading import fetch, read_run
+from transports.reading import BasesFrom, fetch, read_run
 from transports.snapshot import SnapshotHead
 from vault.profile import LogEntry
 from vault.records import RecordHash, Verifier
@@ -109,8 +109,7 @@ class Unproven:
             listing,
             wanted,
             cancel=self._cancel,
-            here=self._vault.store.stored_or_none,
-            most=_FRAME_BYTES,
+            bases=BasesFrom(self._vault.store.stored_or_none, most=_FRAME_BYTES),
         )
         yield from ((one.hash, one.record) for one in found if one.record is not None)
 

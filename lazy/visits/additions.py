@@ -17,7 +17,7 @@ from transports.listing import Listing, Read, in_bundles
 from transports.mailbox import Mailbox, MailboxMedium
 from transports.proven import Proven
 from transports.publishing import Addition
-from transports.reading import fetch, newest_runs, read_head
+from transports.reading import BasesFrom, fetch, newest_runs, read_head
 from vault.errors import DataError, PeerError
 from vault.profile import CARD_APP, FOUNDING_APP, MEMBER_APP, REVOCATION_APP
 from vault.records import RecordHash
@@ -242,9 +242,9 @@ def _read(
 ) -> Iterator[RecordHash]:
     """Yield what can be read where a source says it lies."""
     wanted = [one.hash for _, frame in reads for one in frame.slices]
-    here = vault.store.stored_or_none
+    bases = BasesFrom(vault.store.stored_or_none)
     located, cancel = in_bundles(reads), watch.is_stopped
-    for fetched in fetch(medium, vault.group, source, wanted, cancel=cancel, here=here, located=located):
+    for fetched in fetch(medium, vault.group, source, wanted, cancel=cancel, bases=bases, located=located):
         if fetched.record is not None:
             yield fetched.hash
 

@@ -15,7 +15,7 @@ from transports.index.runs import Run
 from transports.listing import Listing
 from transports.mailbox import HidesPlain, Mailbox, MailboxMedium
 from transports.publishing import Addition, recover_bundles
-from transports.reading import fetch, read_head, read_listing
+from transports.reading import BasesFrom, fetch, read_head, read_listing
 from vault.errors import DataError, PeerError
 from vault.profile import CONTENT_APPS
 from vault.records import RecordHash
@@ -111,8 +111,8 @@ def carried(
         for listing in leaving:
             found = only_there(vault, listing)
             wanted = [record for record in found if record not in listed and record not in beside]
-            here = vault.store.stored_or_none
-            for fetched in fetch(medium, vault.group, listing, wanted, cancel=cancel, here=here):
+            bases = BasesFrom(vault.store.stored_or_none)
+            for fetched in fetch(medium, vault.group, listing, wanted, cancel=cancel, bases=bases):
                 if fetched.record is not None:
                     yield Addition(fetched.hash, found[fetched.hash], load=partial(bytes, fetched.record))
 

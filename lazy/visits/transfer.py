@@ -11,7 +11,7 @@ from transports.errors import SealedToOthers
 from transports.listing import BundleReads, Listing
 from transports.mailbox import Mailbox
 from transports.proven import Proven
-from transports.reading import fetch
+from transports.reading import BasesFrom, fetch
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.vault import Vault
@@ -81,8 +81,7 @@ class Transfer:
                 self.listing,
                 wanted,
                 cancel=self._watch.is_stopped,
-                here=self._vault.store.stored_or_none,
-                whole=self._whole,
+                bases=BasesFrom(self._vault.store.stored_or_none, self._whole),
                 proven=self._proven,
                 located=located,
             ):

@@ -168,13 +168,13 @@ def test_a_delta_that_rests_on_itself_ends(tmp_path: Path, shelf: Shelf, monkeyp
     ]
     (index,) = write_bundles(writer.add_bundle, records)
     listing = Listing([index.run.placed(index.ref(alice.node))])
-    visits, read = itertools.count(), reading._from_bundle
+    visits, read = itertools.count(), reading._Bundles.read
 
     def counted(*args: Any) -> Iterator[list[Fetched]]:
         next(visits)
         return read(*args)
 
-    monkeypatch.setattr(reading, "_from_bundle", counted)
+    monkeypatch.setattr(reading._Bundles, "read", counted)
     got = {item.hash: item.record for item in fetch(drop, alice.group, listing, [a.hash, b.hash])}
     assert got == {a.hash: None, b.hash: None}
     assert 16 < next(visits) <= 1 + 2 * 16  # at most 16 deep, from either record

@@ -16,7 +16,7 @@ from transports.bundles.bundle import Fetched, Near
 from transports.bundles.bundling import write_bundles
 from transports.drop.place import Drop
 from transports.listing import Listing
-from transports.reading import fetch
+from transports.reading import BasesFrom, fetch
 from vault.errors import Cancelled
 from vault.frames import MAX_BASES, MAX_DEPTH
 from vault.records.hashes import RecordHash
@@ -45,13 +45,13 @@ def resting(width: int, bases: int, depth: int, size: int) -> list[_Given]:
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """Count how often frames of a bundle are looked for."""
-    count, read = itertools.count(), reading._from_bundle
+    count, read = itertools.count(), reading._Bundles.read
 
     def counted(*args: Any) -> Iterator[list[Fetched]]:
         next(count)
         return read(*args)
 
-    monkeypatch.setattr(reading, "_from_bundle", counted)
+    monkeypatch.setattr(reading._Bundles, "read", counted)
     return count
 
 
@@ -97,5 +97,5 @@ def test_what_frames_of_a_mailbox_rest_on_may_be_bounded_together(tmp_path: Path
     records = [one for seed in range(1, 4) for one in resting(width=1, bases=1, depth=seed, size=9_000)]
     drop, listing, _ = laid(tmp_path, records)
     lasts = [name for number, (name, *_) in enumerate(records) if number in {1, 4, 8}]
-    got = {item.hash: item.record for item in fetch(drop, GROUP, listing, lasts, most=3 << 19)}
+    got = {item.hash: item.record for item in fetch(drop, GROUP, listing, lasts, bases=BasesFrom(most=3 << 19))}
     assert [got[name] is not None for name in lasts] == [True, True, False]
