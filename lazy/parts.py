@@ -15,8 +15,8 @@ from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.desks.tree import Entry, lookup, read_directory
 from vault.errors import DataError
+from vault.folder.brought_paths import as_brought
 from vault.folder.checked_out import checkout_of
-from vault.folder.parts import as_brought
 from vault.records import RecordHash
 from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault

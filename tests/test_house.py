@@ -112,7 +112,7 @@ def test_the_core_runs_without_the_terminal() -> None:
 
 def test_the_terminal_writes_no_shared_folder_itself() -> None:
     """APP-14: what a checkout does to a folder is an act of the floor below; the terminal has its words alone."""
-    writing = {"apply_plan", "checkout_tree", "plan_folder", "set_checkout", "begin_look", "note_part"}
+    writing = {"apply_plan", "checkout_tree", "plan_folder", "set_checkout", "begin_look", "note_brought"}
     for path in (path for path in MODULES if path.is_relative_to(ROOT / "lace_tui")):
         for node in module_at(path).imports:
             assert not {alias.name for alias in node.names} & writing, name(path)

@@ -14,7 +14,7 @@ from vault.desk_folders import desks, mapped_folder
 from vault.desks.paths import is_at_or_below
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
-from vault.folder.unshared import Part, parts_of_others, unshared_of, way_back, way_to_take_out
+from vault.folder.unshared import OthersPath, paths_of_others, unshared_of, way_back, way_to_take_out
 from vault.permits import Act, NotPermitted, Permit, may, permits
 from vault.plural import few
 from vault.records import RecordHash
@@ -42,20 +42,20 @@ def check_readers(vault: Vault, desk: str, tree: RecordHash, source: Source | No
                 hint=f"Let them with: {_let(vault, desk, rule)} - or "
                 + (f"take out of {desk} what is another desk's: {back}" if back else f"move it out of {desk}."),
             )
-    for part in parts_of_others(vault, desk):
-        _check_part(vault, desk, part, tree, source)
+    for at in paths_of_others(vault, desk):
+        _check_others(vault, desk, at, tree, source)
 
 
-def _check_part(vault: Vault, desk: str, part: Part, tree: RecordHash, source: Source | None) -> None:
+def _check_others(vault: Vault, desk: str, at: OthersPath, tree: RecordHash, source: Source | None) -> None:
     """Refuse what a tree holds of another desk, and nobody has yet, where that desk's rules forbid it."""
-    for rule, out in _leaving_out(vault, part.owner):
-        fresh = unshared_of(vault, desk, tree, part, rule.path, source)
+    for rule, out in _leaving_out(vault, at.owner):
+        fresh = unshared_of(vault, desk, tree, at, rule.path, source)
         if fresh:
             raise NotPermitted(
                 f"Friends get a release whole, and {few(out)} may not read what {desk} still holds of the desk"
-                f" {part.owner}: {few(fresh)}.",
-                hint=f"Let them with: {_let(vault, part.owner, rule)} - or take it out of {desk}:"
-                f" {way_to_take_out(vault, desk, part, fresh)}",
+                f" {at.owner}: {few(fresh)}.",
+                hint=f"Let them with: {_let(vault, at.owner, rule)} - or take it out of {desk}:"
+                f" {way_to_take_out(vault, desk, at, fresh)}",
             )
 
 
@@ -65,9 +65,9 @@ def _way_back(vault: Vault, desk: str, rule: Permit, tree: RecordHash, source: S
     No file can be moved out of that by hand.
     """
     root = mapped_folder(vault, desk)
-    for part in parts_of_others(vault, desk) if rule.path else ():
-        path = rule.path if is_at_or_below(rule.path, [part.path]) else part.path
-        is_away = part.left is None or not os.path.lexists(root / path)
+    for at in paths_of_others(vault, desk) if rule.path else ():
+        path = rule.path if is_at_or_below(rule.path, [at.path]) else at.path
+        is_away = at.left is None or not os.path.lexists(root / path)
         if is_at_or_below(path, [rule.path]) and is_away and lookup(source or vault.store, tree, path) is not None:
             return way_back(vault, desk, path)
     return ""

@@ -15,7 +15,7 @@ from lace_tui.cli.permits import permit_text, permit_values
 from vault.commands import as_option, as_typed
 from vault.desk_folders import Desk, add_desk, desks, mapped_folder, unmapped
 from vault.desks.ignore import IGNORE_FILE
-from vault.folder.unshared import Part, parts_of_others, unshared_of, way_to_take_out
+from vault.folder.unshared import OthersPath, paths_of_others, unshared_of, way_to_take_out
 from vault.plural import few, plural
 from vault.revisions.history import commit_info, line_head, releases, shown_version, unreleased
 from vault.revisions.kept_states import kept_states
@@ -118,21 +118,21 @@ def _still_elsewhere(vault: Vault, made: Desk) -> tuple[list[str], list[str]]:
         if head is None:
             continue
         tree = commit_info(vault.store, head.commit).tree
-        for part in parts_of_others(vault, desk.name):
-            if part.owner not in {made.name, *made.along}:
+        for at in paths_of_others(vault, desk.name):
+            if at.owner not in {made.name, *made.along}:
                 continue
-            found = unshared_of(vault, desk.name, tree, part)
+            found = unshared_of(vault, desk.name, tree, at)
             found = [name for name in found if name not in still]
             if found:
                 still += found
-                said.append(_still_said(vault, desk.name, part, found))
+                said.append(_still_said(vault, desk.name, at, found))
     return still, said
 
 
-def _still_said(vault: Vault, desk: str, part: Part, found: list[str]) -> str:
+def _still_said(vault: Vault, desk: str, at: OthersPath, found: list[str]) -> str:
     goes = "which goes" if len(found) == 1 else "which go"
-    out = f"Take it out of that: {way_to_take_out(vault, desk, part, found)}"
-    held = f"{plural(len(found), 'file')} of it" if part.left is None else f"{few(found)}, where it lay before"
+    out = f"Take it out of that: {way_to_take_out(vault, desk, at, found)}"
+    held = f"{plural(len(found), 'file')} of it" if at.left is None else f"{few(found)}, where it lay before"
     return f"{desk} still holds {held}, {goes} with its next release. {out}"
 
 

@@ -17,11 +17,11 @@ from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.memory import MemoryObjects
 from vault.desks.ports import Objects
 from vault.desks.tree import lookup
+from vault.folder.brought_paths import note_brought
 from vault.folder.checked_out import contained
 from vault.folder.divergence import check_apart, refuse_apart
 from vault.folder.finishing import is_cut
 from vault.folder.meanwhile import keep_command, path_as_typed
-from vault.folder.parts import note_part
 from vault.folder.unnamed import refuse_unnamed
 from vault.folder.work import Changes, changes, checkout_of, record_commit, save_before
 from vault.records import RecordHash
@@ -137,7 +137,7 @@ def _bring_over(vault: Vault, found: ResolvedCommit, path: str, edited: Sequence
         result = follow(w, vault, desk, before, after, watch)
         parents = newest(vault.store, contained(base))
         commit, number = record_commit(w, vault, desk, after, parents, f"{path} as in {found.what}")
-        note_part(w, vault, desk, path, found.node, found.commit)
+        note_brought(w, vault, desk, path, found.node, found.commit)
         told = {"desk": desk, "path": path, "commit": commit.text, "revision": str(number)}
         w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
     return CheckedOut(desk, as_planned(vault, desk, result), saved.revision if saved else None, number)

@@ -21,11 +21,11 @@ from vault.desks.plan import CheckoutPlan, Skip
 from vault.desks.ports import Source
 from vault.desks.temporary import remove_temporary
 from vault.desks.tree import lookup, walk
+from vault.folder.brought_paths import note_brought
 from vault.folder.checked_out import checkout_of
 from vault.folder.checkout_journal import left_as_they_are, plan_folder
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import end_look, hold_on
-from vault.folder.parts import note_part
 from vault.records import RecordHash
 from vault.revisions.history import commit_info
 from vault.space import require_room
@@ -216,7 +216,7 @@ def _tell(w: Writer, vault: Vault, to: Rewriting, kept: RecordHash | None, *, re
     found = to.found
     told = {"desk": found.desk, "path": to.path}
     if to.path:
-        note_part(w, vault, found.desk, to.path, found.node, found.commit)
+        note_brought(w, vault, found.desk, to.path, found.node, found.commit)
     if to.over is not None:
         told["over"] = to.over.text
     if restores:

@@ -11,8 +11,8 @@ from vault.desks.chunks import check_here
 from vault.desks.diff import Change, diff_trees
 from vault.desks.tree import lookup
 from vault.errors import DataError
+from vault.folder.brought_paths import brought_trees
 from vault.folder.held_rules import looked_at
-from vault.folder.parts import brought_trees
 from vault.folder.work import Changes
 from vault.records import RecordHash
 from vault.vault import Vault

@@ -18,9 +18,9 @@ from lazy.people import node_of
 from vault import profile
 from vault.desk_folders import MAIN
 from vault.errors import CallerError
+from vault.folder.brought_paths import goes_on_from_brought
 from vault.folder.checked_out import Checkout, checkout_of, contained
 from vault.folder.divergence import apart_here
-from vault.folder.parts import brings_part
 from vault.names import Version
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, is_ancestor, newest
@@ -227,7 +227,7 @@ def _in_turn(vault: Vault, desk: str, heads: Sequence[RecordHash]) -> list[Recor
 
 def _is_equal(vault: Vault, base: Checkout | None, tree: RecordHash, head: RecordHash) -> bool:
     info = commit_info(vault.store, head)
-    return info.tree == tree and not brings_part(vault, info.desk, base, head)
+    return info.tree == tree and not goes_on_from_brought(vault, info.desk, base, head)
 
 
 def _is_contained(vault: Vault, base: Checkout, head: RecordHash) -> bool:

@@ -20,7 +20,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Objects, Source
-from vault.folder.parts import base_with_parts
+from vault.folder.brought_paths import base_with_brought
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor, merge_bases, newest
 from vault.revisions.history import commit_info, releases_of
@@ -76,7 +76,7 @@ def fold(
         reading = MemoryObjects(fallback=objects.source)  # a virtual base is only read, never kept
         with what_went_named(vault, sorted(_bases(vault, done, head))):
             base = base_between(reading, vault, done, head)
-            base = base_with_parts(reading, vault, base, tree, None if is_first else done, [head])
+            base = base_with_brought(reading, vault, base, tree, None if is_first else done, [head])
             outcome = merge_trees(
                 objects._replace(source=reading),
                 base,

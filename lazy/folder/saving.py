@@ -13,9 +13,9 @@ from vault.desks.diff import Change
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import lookup
 from vault.errors import CallerError, DataError
+from vault.folder.brought_paths import as_brought
 from vault.folder.checkout_journal import is_unfinished
 from vault.folder.held_rules import looked_at
-from vault.folder.parts import as_brought
 from vault.folder.unnamed import refuse_unnamed
 from vault.folder.work import Changes, Committed, changes, checkout_of, save_before
 from vault.plural import few

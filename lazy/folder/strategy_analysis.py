@@ -18,7 +18,7 @@ from vault.desks.merge import MergeOutcome
 from vault.desks.ports import Objects, Sink
 from vault.desks.strategies import Strategy, merge_by
 from vault.errors import CallerError
-from vault.folder.parts import base_with_parts, brings_part
+from vault.folder.brought_paths import base_with_brought, goes_on_from_brought
 from vault.folder.virtual_base import as_it_came, is_all_in
 from vault.folder.work import Changes, Checkout
 from vault.permits import NotPermitted
@@ -220,7 +220,7 @@ def _relation(vault: Vault, base: Checkout | None, merging: Merging, tree: Recor
         bases = merge_bases(vault.store, mine, that.commit).commits if mine is not None else ()
         found = Relation.SAME if tree == that.tree else Relation.MERGEABLE if bases else Relation.UNRELATED
     if found is Relation.SAME and (
-        not merging.follows or strategy is Strategy.FINE or brings_part(vault, that.desk, base, that.commit)
+        not merging.follows or strategy is Strategy.FINE or goes_on_from_brought(vault, that.desk, base, that.commit)
     ):
         found = Relation.MERGEABLE  # equal content is no equal history
     merging.check_related(found)
@@ -248,6 +248,6 @@ def _outcome(
     with what_went_named(vault, bases):
         base = base_of(reading, vault, bases)
         if mine and strategy.needs_base:
-            base = base_with_parts(reading, vault, base, tree, [mine], [that.commit])
+            base = base_with_brought(reading, vault, base, tree, [mine], [that.commit])
         seeing = objects._replace(source=reading)
         return merge_by(strategy, seeing, base, tree, that.tree, ("this", that.what))

@@ -307,7 +307,7 @@ def _part_committed(alice: Vault, bob: Vault, cara: Vault) -> Relation:
 
 
 def _part_edited(alice: Vault, bob: Vault, cara: Vault) -> Relation:
-    """What of a part is otherwise here may be so for any reason: it is asked about (`vault.folder.parts`)."""
+    """What of a part is otherwise here may be so for any reason: it is asked about (`vault.folder.brought_paths`)."""
     _part_goes_on(alice, bob, cara)
     write(alice, "part/a.txt", f"mine\n{_LINES}")
     return Relation.CONFLICTING

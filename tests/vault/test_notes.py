@@ -21,7 +21,7 @@ from tests.shelf import Shelf
 from tests.vault.vaults import found
 from vault.fsck.notes import settle_notes, unreadable_notes
 from vault.notes import folders, own, people, places, revisions, rules
-from vault.notes.folders import FORMER, FORMER_BEFORE, LOOKED, LOOKED_UNTIL, DeskAround, Part, Totals
+from vault.notes.folders import FORMER, FORMER_BEFORE, LOOKED, LOOKED_UNTIL, BroughtPath, DeskAround, Totals
 from vault.notes.forms import a_text
 from vault.notes.note import BadNote, Note, Rotten
 from vault.notes.own import Unanswered
@@ -70,7 +70,7 @@ _HOLDS: dict[str, Any] = {
     "nowhere": {"none\nmain": 3},
     "orphans": ("a.bundle", "b.bundle"),
     "parted": (_NODE.text,),
-    "parts": (Part("a", _SEAL, _SEAL), Part("b", None, _SEAL), Part("c", None, None)),
+    "parts": (BroughtPath("a", _SEAL, _SEAL), BroughtPath("b", None, _SEAL), BroughtPath("c", None, None)),
     "path under way": PathUnderWay(3, ("a", "b"), _TREE),
     "permits": (("", "read", False, (_NODE.text,)),),
     "place fault": PlaceFault("drop-full", "full", "wait", "1700000000:000000000"),
@@ -241,7 +241,7 @@ def test_what_an_earlier_lace_noted_is_read() -> None:
     """APP-13: vaults have it."""
     done = Unanswered(3, ["main"], {"what": "a"}, [])
     assert own.UNANSWERED.read(json.dumps([*done])) == done
-    assert folders.PARTS.read(json.dumps([["a", _SEAL.text]])) == (Part("a", _SEAL, _SEAL),)
+    assert folders.BROUGHT_PATHS.read(json.dumps([["a", _SEAL.text]])) == (BroughtPath("a", _SEAL, _SEAL),)
     assert folders.AROUND.read(json.dumps(["main", _SEAL.text, "n"])) == (DeskAround("main", _SEAL, "n"),)
 
 

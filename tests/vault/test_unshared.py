@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.vault.vaults import found, write
-from vault.folder.unshared import Part, unshared_at, way_to_take_out
+from vault.folder.unshared import OthersPath, unshared_at, way_to_take_out
 from vault.folder.work import commit
 from vault.names import Version
 from vault.releasing import release
 from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 
-NOTES = Part("notes", "notes")
+NOTES = OthersPath("notes", "notes")
 
 
 def _unshared(vault: Vault) -> list[str]:

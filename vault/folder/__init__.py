@@ -8,7 +8,7 @@
 | `unfinished`, `checkout_journal` | a checkout that was cut off, and the notes it left |
 | `meanwhile`, `finishing` | what was saved while a checkout wrote, and what it comes to that it is finished |
 | `desk_moves`, `unshared` | what one has where another lies or lay before it was moved, and nobody got yet |
-| `divergence`, `parts`, `copies` | what my line has beyond it, what was brought by path, and copies beside it |
+| `divergence`, `brought_paths`, `copies` | what my line has beyond it, what was brought by path, and copies beside it |
 | `virtual_base`, `desks_around` | the merge base of a new desk, from what it has of the desks around it |
 | `kept_out` | what is shared no more and stays in the folder |
 | `unnamed` | what a commit takes in or takes away only where a person named it |

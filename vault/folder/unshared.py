@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 _FEW = 16  # files that are looked for in each state on their own
 
-__all__ = ["Part", "parts_of_others", "unshared_at", "unshared_of", "way_back", "way_to_take_out"]
+__all__ = ["OthersPath", "paths_of_others", "unshared_at", "unshared_of", "way_back", "way_to_take_out"]
 
 
-class Part(NamedTuple):
-    """A part of a desk for which the rules of another one hold, as far as nobody has it yet.
+class OthersPath(NamedTuple):
+    """A path of a desk for which the rules of another one hold, as far as nobody has it yet.
 
     Args:
         path: relative to the desk; all below it.
@@ -45,37 +45,40 @@ class Part(NamedTuple):
     left: RecordHash | None = None
 
 
-def parts_of_others(vault: Vault, desk: str) -> list[Part]:
-    """Return the parts of a desk for which the rules of others hold, those that lie there now first."""
+def paths_of_others(vault: Vault, desk: str) -> list[OthersPath]:
+    """Return the paths of a desk for which the rules of others hold, those that lie there now first."""
     root = mapped_folder(vault, desk)
-    now = [Part(path, desk_at(vault, root / path)) for path in sorted(within(vault, desk))]
-    return [*now, *(Part(*left) for left in left_behind(vault, desk) if Part(left.path, left.owner) not in now)]
+    now = [OthersPath(path, desk_at(vault, root / path)) for path in sorted(within(vault, desk))]
+    return [
+        *now,
+        *(OthersPath(*left) for left in left_behind(vault, desk) if OthersPath(left.path, left.owner) not in now),
+    ]
 
 
 def unshared_of(
-    vault: Vault, desk: str, tree: RecordHash, part: Part, path: str = "", source: Source | None = None
+    vault: Vault, desk: str, tree: RecordHash, at: OthersPath, path: str = "", source: Source | None = None
 ) -> list[str]:
-    """Return the files of a part that nothing shared has just so, relative to the desk, sorted.
+    """Return the files at and below such a path that nothing shared has just so, relative to the desk, sorted.
 
     Where the folder of the other desk was moved away, what was changed there since is the first desk's own.
 
     Args:
         vault: whose.
-        desk: the desk that has the part.
+        desk: the desk that has the path.
         tree: its root; `source` has its pages, else the store.
-        part: the part.
+        at: the path.
         path: what of it, relative to it; empty for all.
         source: where it is read.
 
     Raises:
         MissingObject, TreeError: it cannot be read.
     """
-    fresh = unshared_at(vault, desk, tree, f"{part.path}/{path}".rstrip("/"), source)
-    if part.left is None:
+    fresh = unshared_at(vault, desk, tree, f"{at.path}/{path}".rstrip("/"), source)
+    if at.left is None:
         return fresh
     pages = source or vault.store
     try:
-        return [name for name in fresh if lookup(vault.store, part.left, name) == lookup(pages, tree, name)]
+        return [name for name in fresh if lookup(vault.store, at.left, name) == lookup(pages, tree, name)]
     except DataError:  # then nobody can tell what is its own
         return fresh
 
@@ -108,18 +111,18 @@ def _shared(vault: Vault, desk: str) -> Iterator[RecordHash]:
     yield from (release.commit for release in reversed(releases(vault.store, desk)))
 
 
-def way_to_take_out(vault: Vault, desk: str, part: Part, fresh: Sequence[str]) -> str:
-    """Return what takes out of my line what is unshared of a part, typed where the person is.
+def way_to_take_out(vault: Vault, desk: str, at: OthersPath, fresh: Sequence[str]) -> str:
+    """Return what takes out of my line what is unshared at and below such a path, typed where the person is.
 
     It goes back there to the newest revision that has nothing unshared, the empty one where no other has (CLAY-4).
 
     Args:
         vault: whose.
-        desk: the desk that has the part.
-        part: the part.
+        desk: the desk that has the path.
+        at: the path.
         fresh: what is unshared of it, as `unshared_of` gave it.
     """
-    path = part.path if part.left is None else _with_nothing_else(vault, desk, fresh)
+    path = at.path if at.left is None else _with_nothing_else(vault, desk, fresh)
     rows = vault.store.rows(
         "SELECT number, commit_hash FROM rev WHERE node = ? AND desk = ? ORDER BY number DESC", vault.node.text, desk
     )

@@ -11,28 +11,28 @@ from vault.records import RecordHash
 
 __all__ = [
     "AROUND",
+    "BROUGHT_PATHS",
     "FORMER",
     "FORMER_BEFORE",
     "LEFT_AS_SAVED",
     "LEFT_BEHIND",
     "LOOKED",
     "LOOKED_UNTIL",
-    "MOST_PARTS",
-    "PARTS",
+    "MOST_BROUGHT_PATHS",
     "TOTALS",
+    "BroughtPath",
     "DeskAround",
-    "Part",
     "Totals",
 ]
 
-MOST_PARTS = 64  # of one desk; of those before it is only asked more than need be
+MOST_BROUGHT_PATHS = 64  # of one desk; of those before it is only asked more than need be
 _LEFT_MOST = 100_000  # more than a folder ever has
 
 
 # What a folder holds, and where that came from
 
 
-class Part(NamedTuple):
+class BroughtPath(NamedTuple):
     """A path of a desk, and where it was brought from.
 
     Args:
@@ -50,24 +50,24 @@ class Part(NamedTuple):
         return f"{path}/".startswith(f"{self.path}/")
 
 
-def _part(path: object, commit: object, *source: object) -> Part:
+def _brought(path: object, commit: object, *source: object) -> BroughtPath:
     found = (RecordHash.parse(string(text)) if text else None for text in (commit, (*source, commit)[0]))
-    return Part(string(path), *found)
+    return BroughtPath(string(path), *found)
 
 
-PARTS: Final = Note(
+BROUGHT_PATHS: Final = Note(
     "parts",
     rows(
         "path, hash text of the commit, empty where it was chosen before the newest of its line, and hash text of the"
         " commit whatever it is, which earlier versions did not note; the newest last",
-        _part,
-        lambda part: [part.path, *(one.text if one else "" for one in part[1:])],
-        MOST_PARTS,
+        _brought,
+        lambda brought: [brought.path, *(one.text if one else "" for one in brought[1:])],
+        MOST_BROUGHT_PATHS,
         ensure_ascii=True,
     ),
-    f"What was brought into the folder by path from a commit, at most {MOST_PARTS} paths.",
+    f"What was brought into the folder by path from a commit, at most {MOST_BROUGHT_PATHS} paths.",
     "The oldest go for newer ones.",
-    ("vault.folder.parts",),
+    ("vault.folder.brought_paths",),
     of="desk",
 )
 

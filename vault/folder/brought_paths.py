@@ -1,8 +1,8 @@
-"""Parts of a folder that were brought there from a commit which my line does not contain (CLAY-24, CLAY-73, FAC-20).
+"""Paths of a folder that were brought there from a commit which my line does not contain (CLAY-24, CLAY-73, FAC-20).
 
-Such a part is a change like any other: it is committed by me, and the folder goes on standing on one commit. Only where
-that commit's line comes in later, the merge has to know where the part came from: what I left as it came there is no
-change of mine, and against what my line had before it all of it would clash.
+What stands there is a change like any other: it is committed by me, and the folder goes on standing on one commit.
+Only where that commit's line comes in later, the merge has to know where it came from: what I left as it came there is
+no change of mine, and against what my line had before it all of it would clash.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from vault.desks.tree import Entry, NamesClash, lookup, read_directory
 from vault.errors import DataError
 from vault.folder.checked_out import Checkout, checkout_of, contained
 from vault.folder.virtual_base import as_it_came
-from vault.notes.folders import MOST_PARTS, PARTS, Part
+from vault.notes.folders import BROUGHT_PATHS, MOST_BROUGHT_PATHS, BroughtPath
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor
 from vault.revisions.history import commit_info, line_head
@@ -27,29 +27,29 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from vault.desks.merge import MergeOutcome
 
-__all__ = ["as_brought", "base_with_parts", "brings_part", "brought_trees", "note_part"]
+__all__ = ["as_brought", "base_with_brought", "brought_trees", "goes_on_from_brought", "note_brought"]
 
 _CLASH = object()  # what a merge gave where it needs a person
 
 
-def note_part(w: Writer, vault: Vault, desk: str, path: str, node: str, commit: RecordHash) -> None:
+def note_brought(w: Writer, vault: Vault, desk: str, path: str, node: str, commit: RecordHash) -> None:
     """Note that a path of the folder is from now as a node's commit has it; in the write that brings it there.
 
     What is mine, or not the newest of its line, was chosen before what came later: a clash is for a person then. What
     my line contains is noted too: an undo may take that back.
     """
     head = line_head(vault.store, node, desk) if node != vault.node.text else None
-    now = Part(path, commit if head is not None and head.commit == commit else None, commit)
-    parts = *(part for part in _parts(vault, desk) if not now.holds(part.path)), now
-    w.store.set_note(PARTS, parts[-MOST_PARTS:], desk)
+    now = BroughtPath(path, commit if head is not None and head.commit == commit else None, commit)
+    paths = *(one for one in _brought(vault, desk) if not now.holds(one.path)), now
+    w.store.set_note(BROUGHT_PATHS, paths[-MOST_BROUGHT_PATHS:], desk)
 
 
 def as_brought(vault: Vault, desk: str) -> Callable[[str, Entry | None], bool]:
     """Return what tells whether what stands at a path was brought just so last, and nothing of mine is in it."""
-    parts = [(part, part.commit and _tree(vault, part.commit)) for part in reversed(_parts(vault, desk))]
+    paths = [(one, one.commit and _tree(vault, one.commit)) for one in reversed(_brought(vault, desk))]
 
     def told(path: str, entry: Entry | None) -> bool:
-        tree = next((tree for part, tree in parts if part.holds(path)), None)
+        tree = next((tree for one, tree in paths if one.holds(path)), None)
         try:
             return tree is not None and lookup(vault.store, tree, path) == entry
         except DataError:
@@ -60,7 +60,7 @@ def as_brought(vault: Vault, desk: str) -> Callable[[str, Entry | None], bool]:
 
 def brought_trees(vault: Vault, desk: str) -> list[RecordHash]:
     """Return the trees that paths of a desk's folder were brought from, whoever chose which, the last one first."""
-    found = (_tree(vault, part.source) for part in reversed(_parts(vault, desk)) if part.source is not None)
+    found = (_tree(vault, one.source) for one in reversed(_brought(vault, desk)) if one.source is not None)
     return list(dict.fromkeys(tree for tree in found if tree is not None))
 
 
@@ -71,7 +71,7 @@ def _tree(vault: Vault, commit: RecordHash) -> RecordHash | None:
         return None
 
 
-def base_with_parts(
+def base_with_brought(
     objects: MemoryObjects,
     vault: Vault,
     base: RecordHash | None,
@@ -79,35 +79,35 @@ def base_with_parts(
     merged: Collection[RecordHash] | None,
     heads: Sequence[RecordHash],
 ) -> RecordHash | None:
-    """Return the base between what my folder holds and some heads, where parts of their lines were brought before.
+    """Return the base between what my folder holds and some heads, where paths of their lines were brought before.
 
-    It is as a part was where mine is so still. What I have otherwise I mostly made of it, and may have for any reason,
-    as after an undo: where a merge over the part gives something else than one over the base, it is for a person. Where
-    there is none, it is of what a new desk has from the desk around it.
+    It is as a path was brought where mine is so still. What I have otherwise I mostly made of it, and may have for any
+    reason, as after an undo: where a merge over what was brought gives something else than one over the base, it is for
+    a person. Where there is none, it is of what a new desk has from the desk around it.
 
     Args:
         objects: where trees are read, and where the new pages go.
         vault: whose folder.
         base: the tree of the merge base; None when there is none.
         ours: the tree that the heads are merged with.
-        merged: the commits it is made of: it has my parts where mine is one of them; None for the folder itself.
+        merged: the commits it is made of: it has what I brought where mine is one of them; None for the folder.
         heads: of one desk.
     """
     desk = commit_info(vault.store, heads[0]).desk
     if base is None:
         base = as_it_came(objects.of(vault.group), vault, desk, ours, heads)
-    mine, parts = checkout_of(vault, desk), _parts(vault, desk)
-    if not parts or (merged is not None and (mine is None or mine.commit not in merged)):
+    mine, paths = checkout_of(vault, desk), _brought(vault, desk)
+    if not paths or (merged is not None and (mine is None or mine.commit not in merged)):
         return base
     kept: dict[str, Entry | None] = {}
     edited: dict[str, Entry | None] = {}
     try:
-        for at, part in enumerate(parts):
-            if part.commit is None or not _brings(vault, part.commit, mine, heads):
+        for at, brought in enumerate(paths):
+            if brought.commit is None or not _goes_on(vault, brought.commit, mine, heads):
                 continue
-            there = lookup(objects, commit_info(vault.store, part.commit).tree, part.path)
-            others = [one.path for one in parts[at + 1 :] if part.holds(one.path)]
-            for path, entry, here in _beside(objects, part.path, there, lookup(objects, ours, part.path), others):
+            there = lookup(objects, commit_info(vault.store, brought.commit).tree, brought.path)
+            others = [one.path for one in paths[at + 1 :] if brought.holds(one.path)]
+            for path, entry, here in _beside(objects, brought.path, there, lookup(objects, ours, brought.path), others):
                 (kept if entry == here else edited)[path] = entry
         found = apply_changes(objects.of(vault.group), base, kept) if kept else base
         asked = {} if found is None else _asked(objects, vault, found, ours, heads, edited)
@@ -116,15 +116,15 @@ def base_with_parts(
         return base
 
 
-def brings_part(vault: Vault, desk: str, base: Checkout | None, head: RecordHash) -> bool:
-    """Tell whether a head goes on from a part that was brought, and what the folder stands on contains neither.
+def goes_on_from_brought(vault: Vault, desk: str, base: Checkout | None, head: RecordHash) -> bool:
+    """Tell whether a head goes on from where a path was brought from, and what the folder stands on contains neither.
 
     Such a head says something of the folder even where it has the content that this stands on: it went back to that.
     """
-    return any(part.commit and _brings(vault, part.commit, base, [head]) for part in _parts(vault, desk))
+    return any(one.commit and _goes_on(vault, one.commit, base, [head]) for one in _brought(vault, desk))
 
 
-def _brings(vault: Vault, commit: RecordHash, base: Checkout | None, heads: Sequence[RecordHash]) -> bool:
+def _goes_on(vault: Vault, commit: RecordHash, base: Checkout | None, heads: Sequence[RecordHash]) -> bool:
     return is_ancestor(vault.store, commit, *heads) and not is_ancestor(vault.store, commit, *contained(base))
 
 
@@ -161,7 +161,7 @@ def _asked(
     heads: Sequence[RecordHash],
     edited: Mapping[str, Entry | None],
 ) -> dict[str, Entry | None]:
-    """Return what a base has to have at paths of parts so that a merge asks about them, where it must not decide."""
+    """Return what a base has to have at brought paths so that a merge asks about them, where it must not decide."""
     doubtful = {
         path: there for path, there in edited.items() if lookup(objects, base, path) != lookup(objects, ours, path)
     }
@@ -192,6 +192,6 @@ def _given(source: Source, outcome: MergeOutcome, path: str) -> object:
     return lookup(source, root, path)
 
 
-def _parts(vault: Vault, desk: str) -> tuple[Part, ...]:
+def _brought(vault: Vault, desk: str) -> tuple[BroughtPath, ...]:
     """Return what was brought; of a note that rotted nothing, and more is asked than need be."""
-    return vault.store.note(PARTS, desk)
+    return vault.store.note(BROUGHT_PATHS, desk)
