@@ -12,7 +12,8 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from vault.content.keeping import keeps
-from vault.content.prune import Pruning, plan_prune, prune
+from vault.content.prune import plan_prune, prune
+from vault.content.prune_plan import Pruning
 from vault.desk_folders import desks
 from vault.errors import CallerError, LaceError
 from vault.files import DiskFull

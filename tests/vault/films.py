@@ -14,7 +14,8 @@ from lazy.folder.update import update
 from lazy.sync import sync
 from tests.vault.vaults import befriend, found, write
 from vault.content.keeping import LetGo, explained, fetch
-from vault.content.prune import Pruning, prune
+from vault.content.prune import prune
+from vault.content.prune_plan import Pruning
 from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.tree import lookup
 from vault.errors import Cancelled

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from enum import Enum, StrEnum
 from typing import Final
 
 from vault.desks.absent_paths import ABSENT
@@ -21,9 +22,8 @@ from vault.store.sharing import Sharing
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["held_beside", "note_reached", "note_unreached", "start_notes"]
+__all__ = ["But", "Reached", "Table", "held_beside"]
 
-_TABLES: Final = ("keep", "gone", "desk", "tomb", "part", "named", "loose")
 _SET: Final = "INSERT OR IGNORE INTO temp.prune_{} VALUES (?)"
 _NAME: Final = re.compile(r"P\.[0-9A-Za-z_~]{43}\.H3")
 
@@ -47,79 +47,119 @@ _PAGES: Final = f"""
  AND value IN (SELECT p FROM rec WHERE app = (SELECT id FROM sym WHERE s = '{TREE_APP}'))"""  # noqa: S608
 
 
-def start_notes(vault: Vault) -> None:
-    """Make the temporary tables, empty."""
-    for table in _TABLES:
-        vault.store.run(f"CREATE TEMP TABLE IF NOT EXISTS prune_{table}(p INTEGER PRIMARY KEY)")
-        vault.store.run(f"DELETE FROM temp.prune_{table}")  # noqa: S608 - our own table names
+class Table(StrEnum):
+    """What records are noted for."""
+
+    KEEP = "keep"  # they stay
+    GONE = "gone"  # they go
+    TOMB = "tomb"  # contents that rules let go of
+    DESK = "desk"  # of one desk
+    PART = "part"  # of one content
+    NAMED = "named"  # by what is no commit
+    LOOSE = "loose"  # nothing reaches them
 
 
-def note_reached(
-    vault: Vault,
-    table: str,
-    roots: Iterable[RecordHash],
-    watch: Watch,
-    *,
-    unneeded: bool = False,
-    also_shared: bool = False,
-    pages_only: bool = False,
-    since: int = 0,
-) -> set[RecordHash]:
-    """Note every record that these trees reach in a temporary table.
+class But(Enum):
+    """What is not noted of what trees reach, nor what that alone reaches."""
+
+    NOTHING = ""
+    STAYING = " AND value NOT IN (SELECT p FROM temp.prune_keep)"
+    STAYING_OR_SHARED = " AND value NOT IN (SELECT p FROM temp.prune_keep) AND value NOT IN (SELECT p FROM shared)"
+    CONTENT = _PAGES
+
+
+class Reached:
+    """The temporary tables of a store in which records are noted, empty at first.
 
     Args:
-        vault: whose.
-        table: which one.
-        roots: root trees, or any records.
+        vault: whose; inside a read or a write, for as long as they are used.
         watch: a person may stop it.
-        unneeded: leave out those that stay, and what is shared.
-        also_shared: leave out only those that stay.
-        pages_only: note lists of names alone, and no content.
-        since: leave out what has a position before this one, and what is reached by it alone.
-
-    Returns:
-        What was met on the way and is not here.
     """
-    db = vault.store.db
-    known = f"SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT p FROM temp.prune_{table})"  # noqa: S608
-    if unneeded:
-        known += " AND value NOT IN (SELECT p FROM temp.prune_keep)"
-    if unneeded and not also_shared:
-        known += " AND value NOT IN (SELECT p FROM shared)"
-    if pages_only:
-        known += _PAGES
-    if since:
-        known += " AND value >= ?2"
 
-    def enter(positions: list[int]) -> set[int]:
-        watch.cancelled()
-        asked = "[" + ",".join(map(str, positions)) + "]"
-        found = {int(row[0]) for row in db.execute(known, (asked, since) if since else (asked,))}
-        db.executemany(_SET.format(table), [(p,) for p in found])
-        return found
+    def __init__(self, vault: Vault, watch: Watch) -> None:
+        self._store = vault.store
+        self._watch = watch
+        for table in Table:
+            self._store.run(f"CREATE TEMP TABLE IF NOT EXISTS prune_{table}(p INTEGER PRIMARY KEY)")
+            self.empty(table)
 
-    return Sharing(db).walk(sorted(roots, key=str), enter)
+    def empty(self, table: Table) -> None:
+        """Forget what is noted in a table."""
+        self._store.run(f"DELETE FROM temp.prune_{table}")  # noqa: S608 - our own table names
+
+    def note(
+        self, table: Table, roots: Iterable[RecordHash], but: But = But.NOTHING, *, since: int = 0
+    ) -> set[RecordHash]:
+        """Note every record that these trees reach.
+
+        Args:
+            table: where.
+            roots: root trees, or any records.
+            but: what is left out.
+            since: leave out what has a position before this one, and what is reached by it alone.
+
+        Returns:
+            What was met on the way and is not here.
+        """
+        db = self._store.db
+        known = f"SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT p FROM temp.prune_{table})"  # noqa: S608
+        known += but.value + (" AND value >= ?2" if since else "")
+
+        def enter(positions: list[int]) -> set[int]:
+            self._watch.cancelled()
+            asked = "[" + ",".join(map(str, positions)) + "]"
+            found = {int(row[0]) for row in db.execute(known, (asked, since) if since else (asked,))}
+            db.executemany(_SET.format(table), [(p,) for p in found])
+            return found
+
+        return Sharing(db).walk(sorted(roots, key=str), enter)
+
+    def note_position(self, table: Table, position: int) -> None:
+        """Note one record, and nothing that it reaches."""
+        self._store.run(_SET.format(table), position)
+
+    def note_unreached(self) -> int:
+        """Note among what goes the content and lists that nothing here reaches; return how many records that are.
+
+        After what stays was noted, and what goes of old commits: what is left needs no walk. Lists alone stay until
+        content goes with them: each update that finds nothing here leaves one, of an empty folder.
+        """
+        self.note(Table.NAMED, _named(self._store), But.STAYING_OR_SHARED)
+        found = self._store.run(_LOOSE).rowcount
+        if not self._store.rows(_CONTENT):
+            return 0
+        self._store.run("INSERT INTO temp.prune_gone SELECT p FROM temp.prune_loose")
+        return int(found)
+
+    def stays(self, position: int) -> bool:
+        """Tell whether a record is noted to stay."""
+        return bool(self._store.rows("SELECT 1 FROM temp.prune_keep WHERE p = ?", position))
+
+    def goes(self, tree: RecordHash) -> bool:
+        """Tell whether something of a tree goes; of one that a later revision has again, all of it stays."""
+        row = "SELECT 1 FROM body JOIN temp.prune_gone USING (p) WHERE digest = ?"
+        return bool(self._store.rows(row, tree.digest))
+
+    def going(self) -> tuple[int, int]:
+        """Return how many records go, and their bytes before compression."""
+        row = "SELECT count(*), ifnull(sum(r.size), 0) FROM temp.prune_gone JOIN rec r USING (p)"
+        records, size = self._store.rows(row)[0]
+        return int(records), int(size)
+
+    def count(self, table: Table) -> int:
+        """Return how many records are noted in a table."""
+        return int(self._store.rows(f"SELECT count(*) FROM temp.prune_{table}")[0][0])  # noqa: S608
 
 
-def note_unreached(vault: Vault, watch: Watch) -> int:
-    """Note among what goes the content and lists that nothing here reaches; return how many records that are.
-
-    After what stays was noted, and what goes of old commits: what is left needs no walk. Lists alone stay until content
-    goes with them: each update that finds nothing here leaves one, of an empty folder.
-    """
-    store = vault.store
+def _named(store: Store) -> set[RecordHash]:
+    """Return what is named by records and notes that are no commits."""
     named: set[RecordHash] = set()
     for (kept,) in (*store.rows(_NAMED), *_notes(store)):
         text = kept.decode("utf-8", "replace") if isinstance(kept, bytes) else str(kept)
         for name in _NAME.findall(text):
             with suppress(DataError):  # a note that is meant otherwise
                 named.add(RecordHash.parse(name))
-    note_reached(vault, "named", named, watch, unneeded=True)
-    found = store.run(_LOOSE).rowcount
-    if not store.rows(_CONTENT):
-        return 0
-    store.run("INSERT INTO temp.prune_gone SELECT p FROM temp.prune_loose")
-    return int(found)
+    return named
 
 
 def _notes(store: Store) -> list[tuple[object, ...]]:
@@ -147,7 +187,7 @@ def held_beside(vault: Vault, contents: Collection[RecordHash], commit: RecordHa
         return set()
     first = min(places.values())
     with store.reading():
-        start_notes(vault)
+        reached = Reached(vault, watch)
         trees = {RecordHash.parse(str(tree)) for (tree,) in store.rows(_OTHERS, commit.text, first)}
-        note_reached(vault, "named", trees, watch, unneeded=True, since=first)
+        reached.note(Table.NAMED, trees, But.STAYING_OR_SHARED, since=first)
         return {each for each, p in places.items() if store.rows(_HELD, p)}
