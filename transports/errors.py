@@ -206,7 +206,7 @@ WRITE_REFUSALS = (PlaceFull, PlaceNotWritable, PushRejected)
 
 
 class BranchSetBack(PlaceError):
-    """The branch with a mailbox of yours did not hold what was left there: it was set back, or written over."""
+    """The branch with a mailbox of yours did not hold what was left there: it was set back, written over or deleted."""
 
     code = "branch-set-back"
     exit_code = 28

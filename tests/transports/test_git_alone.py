@@ -253,7 +253,7 @@ def test_what_lies_at_the_host_alone_outlives_a_part_that_a_power_cut_emptied(
 def test_a_branch_that_somebody_deleted_is_brought_back(
     shelf: Shelf, bare: Path, is_cleared: bool, is_fetched: bool
 ) -> None:
-    """CLAY-79, CYB-17: what the host still had was written anew without what was let go here."""
+    """CLAY-79, CYB-17: what the host still had was written anew without what was let go here, and nothing was said."""
     alice, bob, films = shelf.lay(films_let_go)
     with closing(alice), closing(bob):
         if is_fetched:
@@ -262,8 +262,9 @@ def test_a_branch_that_somebody_deleted_is_brought_back(
             git(bare, "update-ref", "-d", own_branch(alice, bare))
             if is_cleared:
                 git(bare, "gc", "--prune=now", "--quiet")
-            for vault in (bob, alice, bob, alice):
-                assert not sync(vault, ["host"])[0].problems
+            told = [sync(vault, ["host"])[0].problems for vault in (bob, alice, bob, alice)]
+            assert [[problem.code for problem in problems] for problems in told] == [[], ["branch-set-back"], [], []]
+            assert "somebody deleted it" in told[1][0].message
             if is_fetched:
                 begin_private_anew(alice)
         if not is_cleared:
@@ -299,8 +300,8 @@ def test_a_tip_that_a_host_lost_and_does_not_let_go_loses_nothing(shelf: Shelf, 
         assert sum("which the host refuses" in problem.message for problem in again.problems) == 1  # it was said twice
         assert any("allow you to delete branches" in problem.hint for problem in again.problems)
         git(bare, "update-ref", "-d", own_branch(alice, bare))  # as its keeper may
-        for vault in (alice, bob):
-            assert not sync(vault, ["host"])[0].problems
+        told = [[problem.code for problem in sync(vault, ["host"])[0].problems] for vault in (alice, bob, alice)]
+        assert told == [["branch-set-back"], [], []]
         assert content_let_go(alice, bare) == films[0]
 
 

@@ -68,8 +68,8 @@ def test_a_branch_of_a_later_generation_is_brought_back(shelf: Shelf, bare: Path
             place.writer(alice.group, alice.node).compact()
         assert own_branch(alice, bare).endswith("-1")
         git(bare, "update-ref", "-d", own_branch(alice, bare))
-        for vault in (alice, bob, alice, bob):
-            assert not sync(vault, ["host"])[0].problems
+        told = [[problem.code for problem in sync(v, ["host"])[0].problems] for v in (alice, bob, alice, bob)]
+        assert told == [["branch-set-back"], [], [], []]
         assert content_let_go(alice, bare) == films[0]
 
 

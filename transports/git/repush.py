@@ -237,8 +237,7 @@ def _bring_back_mine(place: WritablePlace, name: str) -> None:
         _bring_back(place, name, commit, box, is_newer=tip is not None)
         if (stands := place.tip(name)) is not None:
             private.note_mine(name, stands)
-        if tip is not None:
-            place.warn(_set_back(place))
+        place.warn(_set_back(place) if tip is not None else _deleted(place))
 
 
 def bring_over(place: WritablePlace, name: str, tip: str) -> bool:
@@ -269,6 +268,10 @@ def _set_back(place: WritablePlace) -> BranchSetBack:
         f"Your branch at {place.describe()} did not hold what was left there: it was set back or written over, or the"
         " host lost a part of it."
     )
+
+
+def _deleted(place: WritablePlace) -> BranchSetBack:
+    return BranchSetBack(f"Your branch at {place.describe()} was gone: somebody deleted it.")
 
 
 def _begun(private: PrivateRepository, box: MailboxTree, behind: Collection[str]) -> tuple[str, MailboxTree]:
