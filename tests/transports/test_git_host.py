@@ -14,16 +14,19 @@ import pytest
 from tests.transports.git_hosts import git
 from tests.transports.git_places import NODE, damage, got, loosen, noise, refs
 from tests.transports.helpers import GROUP, additions, key, put, some_records
-from transports.errors import UnreadableFile
+from transports.errors import PushRejected, UnreadableFile
+from transports.git import handing
 from transports.git import talks as talks_module
 from transports.git.command import GitRunner
 from transports.git.local import own_directory
+from transports.git.objects import packed
 from transports.git.pace import SentTooMuch
 from transports.git.place import GitPlace
-from transports.git.remote import git_uri
+from transports.git.refusals import Moved
+from transports.git.remote import git_uri, parse_remote
 from transports.git.upkeep import cuts, packs
 from transports.layout import MIB
-from vault.errors import Cancelled
+from vault.errors import Cancelled, PlaceError
 
 _ABOVE = "refs/heads/lace/"
 
@@ -58,8 +61,7 @@ def test_a_reader_of_a_repository_on_this_machine_holds_no_talk(
         reader.check()
         assert len(got(reader)) == 10
         assert cuts(path) == {tip, reader.tip(reader.ref(GROUP, NODE))}
-    assert "fsck" not in talks
-    assert talks == ["push"]
+    assert not talks
     git(path, "fsck", "--strict", "--connectivity-only")
     assert {name: oid for name, oid in refs(bare).items() if name.startswith(_ABOVE)} == {
         name.replace("refs/lace/seen/", _ABOVE): oid for name, oid in refs(path).items()
@@ -255,3 +257,107 @@ def test_what_was_copied_outlives_a_visit(bare: Path, tmp_path: Path, at: Callab
         assert tip is not None
         assert reader.private.has(tip)
         assert not reader.private.is_own(tip)
+
+
+# Pushing
+
+
+def test_a_push_that_finds_its_branch_moved_is_left_to_git(
+    bare: Path, at: Callable[[str], GitPlace], talks: list[str]
+) -> None:
+    """LAZ-63: nothing is written over what somebody else left; git says so, and it is looked at anew."""
+    place = at("a")
+    private, name = place.private, place.ref(GROUP, NODE)
+    first, other = (
+        private.store_root(private.store_tree({text: ("blob", private.store(text.encode()))})) for text in "ab"
+    )
+    private.push(first, name, 1, 3)
+    assert private.was_taken(name, first)
+    assert not talks
+    private.push(private.store_commit(private.store_tree({}), [first]), name, 1, 2)
+    assert not talks
+    for late in (other, private.store_commit(private.store_tree({}), [other])):
+        stood = refs(bare)[_ABOVE + name]
+        with pytest.raises(Moved):
+            private.push(late, name, 1, 3)
+        assert not private.was_taken(name, late)
+        assert refs(bare)[_ABOVE + name] == stood
+    assert talks == ["push", "push"]
+
+
+def test_a_push_that_is_not_taken_is_left_to_git(bare: Path, at: Callable[[str], GitPlace], talks: list[str]) -> None:
+    """INT-125: what the host means by it is told as by any other host."""
+    place = at("a")
+    name = place.ref(GROUP, NODE)
+    (bare / f"{_ABOVE}{name}.lock").touch()
+    with pytest.raises(PushRejected):
+        put(place, key(1), additions(some_records(3)))
+    assert set(talks) == {"push"}
+    assert _ABOVE + name not in refs(bare)
+    (bare / f"{_ABOVE}{name}.lock").unlink()
+    talks.clear()
+    put(place, key(1), additions(some_records(3)))
+    assert not talks
+    git(bare, "fsck", "--strict")
+
+
+def test_a_push_sends_what_the_host_lacks_and_nothing_else(
+    bare: Path, at: Callable[[str], GitPlace], talks: list[str]
+) -> None:
+    """Performance W5: the bytes of a push are those that are new there."""
+    place = at("a")
+    stored = noise(3)
+    _, seen = put(place, key(1), additions(stored))
+    before = git(bare, "count-objects", "-v").splitlines()
+    put(place, key(1), additions(stored | some_records(2)), previous=seen)
+    after = git(bare, "count-objects", "-v").splitlines()
+    grown = {
+        now.split(": ")[0]: int(now.split(": ")[1]) - int(then.split(": ")[1])
+        for then, now in zip(before, after, strict=True)
+    }
+    assert 8 <= grown["in-pack"] <= 20
+    assert grown["size-pack"] < 20  # KiB
+    assert not talks
+
+
+@pytest.mark.parametrize("number", [0, 5])
+def test_a_push_that_is_cut_off_leaves_nothing(
+    bare: Path, at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """Faults 5: the host has all of it or none, and the next push brings it."""
+    place, stored = at("a"), noise(3)
+    name = place.ref(GROUP, NODE)
+
+    def cut(count: int, objects: Iterable[tuple[str, bytes]]) -> Iterable[bytes]:
+        for at_part, part in enumerate(packed(count, objects)):
+            if at_part == number:
+                raise Cancelled("Enough.")
+            yield part
+
+    with monkeypatch.context() as patch:
+        patch.setattr(handing, "packed", cut)
+        with pytest.raises(Cancelled):
+            put(place, key(1), additions(stored))
+    assert _ABOVE + name not in refs(bare)
+    assert not [path.name for path in (bare / "objects").iterdir() if "incoming" in path.name]
+    put(place, key(1), additions(stored))
+    assert got(at("b")) == stored
+
+
+def test_a_host_proves_what_is_handed_over(bare: Path, at: Callable[[str], GitPlace], talks: list[str]) -> None:
+    """CYB-18: it is proven there as what anybody pushes."""
+    private = at("a").private
+    blob = bytes.fromhex(private.store(b"x"))
+    row = b"100644 head.rec\0" + blob
+    commit = private.store_root(private.store(row + row, "tree"))
+    with pytest.raises(PlaceError):
+        private.push(commit, "other", 1, 3)
+    assert "push" in talks
+    assert f"{_ABOVE}other" not in refs(bare)
+
+
+def test_git_may_complain_of_much_while_it_reads(tmp_path: Path, bare: Path) -> None:
+    """Faults 34: whoever may push could push what git warns of at length, and everybody would wait for ever."""
+    runner = GitRunner(tmp_path / "a", parse_remote(git_uri(bare)))
+    says = "head -c 300000 /dev/zero >&2; wc -c"
+    assert runner.feed("-c", f"alias.says=!{says}", "says", parts=[bytes(100_000)] * 3) == (0, b"300000\n")

@@ -12,8 +12,8 @@ import queue
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from time import monotonic
@@ -29,7 +29,7 @@ from transports.git.watchdog import Watchdog
 from vault.errors import PlaceError
 from vault.lock import Patience
 
-__all__ = ["GitRunner"]
+__all__ = ["GitRunner", "drain", "ended"]
 
 _TICK = 0.5  # seconds between two looks at how a talk gets on
 _PATIENCE = 5.0  # seconds that git gets to tidy up when it is ended
@@ -123,17 +123,26 @@ class GitRunner:
         return code, output
 
     def feed(self, *words: str, parts: Iterable[bytes]) -> tuple[int, bytes]:
-        """Run plumbing that reads these parts; return its exit code and output."""
-        process = self._begin(self._words(words))
-        try:
+        """Run plumbing that reads these parts and answers little; return its exit code and output."""
+        with self.beside(*words) as process:
             with suppress(BrokenPipeError):  # it ended before it read everything, and says why by its code
                 for part in parts:
                     cast("IO[bytes]", process.stdin).write(part)
-            output, _ = process.communicate()
+            return ended(process)
+
+    @contextmanager
+    def beside(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Lend plumbing for the block, whose complaints nobody hears; if it did not end by then, it is ended."""
+        process = self._begin(self._words(words))
+        threading.Thread(target=drain, args=(process.stderr,), daemon=True).start()
+        try:
+            yield process
         finally:
             if process.poll() is None:
                 _end(process)
-        return process.returncode, output
+            for stream in (process.stdin, process.stdout):
+                with suppress(OSError):
+                    cast("IO[bytes]", stream).close()
 
     def stay(self, *words: str) -> subprocess.Popen[bytes]:
         """Start plumbing that answers on its output for as long as its input is open; its starter ends it."""
@@ -274,6 +283,21 @@ class GitRunner:
             "SSH_ASKPASS": "",
             "SSH_ASKPASS_REQUIRE": "never",
         }
+
+
+def ended(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
+    """Let plumbing come to the end of what it reads; return its exit code, and what it says until it ends."""
+    with suppress(BrokenPipeError):
+        cast("IO[bytes]", process.stdin).close()
+    output = cast("IO[bytes]", process.stdout).read()
+    return process.wait(), output
+
+
+def drain(stream: IO[bytes] | None) -> None:
+    """Take what nobody hears: who writes into a full pipe waits for ever."""
+    with suppress(OSError, ValueError):
+        while stream is not None and stream.read(4096):
+            pass
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import NamedTuple
 
 from transports.git.command import GitRunner
-from transports.git.local import own_directory
+from transports.git.local import far_options, own_directory
 from transports.git.objects import Info, Objects, object_id
 from transports.layout import MIB
 from vault.errors import LaceError
 from vault.files import read_bounded
 
-__all__ = ["HostRepository", "NotPlain"]
+__all__ = ["HostRepository", "NotPlain", "batches"]
 
 _REFS = "refs/heads/lace"
 _LOOSE = re.compile(r"([0-9a-f]{40})\n", re.ASCII)
@@ -36,6 +39,12 @@ class NotPlain(Exception):  # never leaves this package
     """Something there is lost, damaged, or not as lace writes it: git is to talk about it."""
 
 
+class _Opened(NamedTuple):
+    path: Path
+    git: GitRunner
+    objects: Objects
+
+
 class HostRepository:
     """The repository of a git place, where that is a directory of this machine.
 
@@ -45,7 +54,7 @@ class HostRepository:
 
     def __init__(self, git: GitRunner) -> None:
         self._git = git
-        self._there: tuple[Path, Objects] | None = None
+        self._there: _Opened | None = None
 
     def refs(self, names: Collection[str] | None = None) -> dict[str, str]:
         """Return the refs below lace/, all or those of some names, with where they stand. Check the directory first.
@@ -57,7 +66,7 @@ class HostRepository:
         """
         if names is None:
             self.close()  # who is asked anew does not hold a pack open that is gone
-        inner, _ = self._opened()
+        inner = self._opened().path
         found = _loose(inner / _REFS, names)  # first: a ref that is packed meanwhile is in either
         for name, oid in _packed(inner / "packed-refs").items():
             if names is None or name in names:
@@ -74,10 +83,19 @@ class HostRepository:
         Raises:
             NotPlain: one of them is not there, or larger than what lace writes.
         """
-        infos = [info for info in self._opened()[1].info(oids, anew=True) if info is not None]
+        infos = [info for info in self._opened().objects.info(oids, anew=True) if info is not None]
         if len(infos) < len(oids) or any(info.size > _OBJECT_BYTES for info in infos):
             raise NotPlain
         return infos
+
+    def lacking(self, oids: Sequence[str]) -> list[str]:
+        """Return those of some objects that are not there, in the order given."""
+        return [oid for oid, info in zip(oids, self._opened().objects.info(oids, anew=True), strict=True) if not info]
+
+    def receives(self) -> AbstractContextManager[subprocess.Popen[bytes]]:
+        """Lend the git that takes in a push there, as it would answer one: no hook of that repository is run."""
+        there = self._opened()
+        return there.git.beside(*far_options(), "receive-pack", str(there.path))
 
     def read(self, infos: Iterable[Info]) -> Iterator[tuple[Info, bytes]]:
         """Yield objects with their bytes, which are what their names say.
@@ -86,9 +104,9 @@ class HostRepository:
             NotPlain: one is not.
             Cancelled: the person would not wait any longer.
         """
-        for some in _batches(infos):
+        for some in batches(infos):
             self._git.patience.sleep(0)
-            for info, data in zip(some, self._opened()[1].read([info.oid for info in some]), strict=True):
+            for info, data in zip(some, self._opened().objects.read([info.oid for info in some]), strict=True):
                 if object_id(info.kind, data) != info.oid:
                     raise NotPlain
                 yield info, data
@@ -96,10 +114,10 @@ class HostRepository:
     def close(self) -> None:
         """Let the git that stays go; what is asked next starts another."""
         if self._there is not None:
-            self._there[1].close()
+            self._there.objects.close()
             self._there = None
 
-    def _opened(self) -> tuple[Path, Objects]:
+    def _opened(self) -> _Opened:
         if self._there is None:
             path = self._git.remote.path
             try:
@@ -110,7 +128,7 @@ class HostRepository:
                 raise NotPlain
             git = GitRunner(self._git.home, self._git.remote, self._git.patience)
             git.repository = inner
-            self._there = inner, Objects(git, lambda *_: NotPlain())
+            self._there = _Opened(inner, git, Objects(git, lambda *_: NotPlain()))
         return self._there
 
 
@@ -145,7 +163,8 @@ def _packed(file: Path) -> dict[str, str]:
     return found
 
 
-def _batches(infos: Iterable[Info]) -> Iterator[list[Info]]:
+def batches(infos: Iterable[Info]) -> Iterator[list[Info]]:
+    """Yield what is in memory at once of objects."""
     some: list[Info] = []
     size = 0
     for info in infos:

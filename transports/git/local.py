@@ -21,7 +21,7 @@ from vault.files import read_bounded, reason_of
 if TYPE_CHECKING:
     from transports.git.command import GitRunner
 
-__all__ = ["check_directory", "far_side", "is_harmless", "own_directory"]
+__all__ = ["check_directory", "far_options", "far_side", "is_harmless", "own_directory"]
 
 _FAR_OPTIONS = (
     "core.hooksPath=/dev/null",
@@ -52,8 +52,12 @@ _UNUSED = frozenset({"hooks", "description", "branches"})  # git neither runs no
 
 def far_side(service: str) -> str:
     """Return the command that answers `git fetch` or `git push` for a repository on this machine."""
-    options = " ".join(f"-c {shlex.quote(option)}" for option in _FAR_OPTIONS)
-    return f"git {options} {service}"
+    return f"git {shlex.join(far_options())} {service}"
+
+
+def far_options() -> list[str]:
+    """Return the words by which git runs nothing of a repository's own for whoever reads or writes there."""
+    return [word for option in _FAR_OPTIONS for word in ("-c", option)]
 
 
 def is_harmless(keys: str) -> str:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple, cast
 from weakref import finalize
 
-from transports.git.command import GitRunner
+from transports.git.command import GitRunner, drain
 from transports.git.complaints import damaged
 from vault.files import AtomicFile, refuse_write
 
@@ -227,7 +227,7 @@ class Objects:
     def _start(self, how: str) -> _Stays:
         process = self._git.stay("cat-file", how)
         questions, answers = cast("IO[bytes]", process.stdin), cast("BufferedReader", process.stdout)
-        threading.Thread(target=_drain, args=(process.stderr,), daemon=True).start()
+        threading.Thread(target=drain, args=(process.stderr,), daemon=True).start()
         self._running[how] = stays = _Stays(process, questions, answers)
         return stays
 
@@ -250,12 +250,6 @@ def _answer(answers: BufferedReader, name: str, *, is_whole: bool) -> bytes:
 def _info(line: str) -> Info | None:
     parts = line.split(" ")
     return Info(parts[0], parts[1], int(parts[2])) if len(parts) == 3 and parts[2].isdigit() else None
-
-
-def _drain(stream: IO[bytes] | None) -> None:
-    with suppress(OSError, ValueError):
-        while stream is not None and stream.read(4096):
-            pass
 
 
 def _end_all(running: dict[str, _Stays]) -> None:

@@ -15,7 +15,8 @@ from transports.errors import NotAGitPlace, PlaceDamaged, PlaceUnreachable, Unre
 from transports.git import upkeep
 from transports.git.command import GitRunner
 from transports.git.complaints import damaged, web_page
-from transports.git.copying import FETCHING, OBJECT_BYTES, Copying
+from transports.git.copying import FETCHING, OBJECT_BYTES
+from transports.git.handing import Handing
 from transports.git.local import check_directory, far_side
 from transports.git.objects import is_oid
 from transports.git.refusals import damage, refusal
@@ -103,7 +104,7 @@ class HungUp(Exception):  # never leaves this package
     """The host went away before it sent anything of what it was asked for."""
 
 
-class Talks(Copying):
+class Talks(Handing):
     """Objects and refs of one place, and the talks with its remote.
 
     Args:
@@ -222,9 +223,12 @@ class Talks(Copying):
         words = ["push", "--porcelain", "--progress", "--no-verify", "--no-signed", *self._far("receive-pack"), *lease]
         words += ["--", self._git.remote.url, f"{oid}:{_REFS}{name}"]
         self._taken.pop(name, None)
-        answer = self._push(words, is_small=size <= 2 * MIB, settings=self._asking_first() if asks_first else ())
-        if (oid, f"{_REFS}{name}") in _TAKEN.findall(answer.decode("utf-8", "replace")):
+        if expected is None and not asks_first and self.hand_over(oid, name, size):
             self._taken[name] = oid
+        else:
+            answer = self._push(words, is_small=size <= 2 * MIB, settings=self._asking_first() if asks_first else ())
+            if (oid, f"{_REFS}{name}") in _TAKEN.findall(answer.decode("utf-8", "replace")):
+                self._taken[name] = oid
         self._count.written += size + objects * OBJECT_BYTES
         self.note(name, oid)
 

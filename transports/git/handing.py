@@ -1,0 +1,143 @@
+"""Handing a push over to a repository in a directory of this machine (decision 7a).
+
+What takes it in is git's own `receive-pack`, which proves what comes and moves the ref, as it answers any push. Three
+processes stand before it where git pushes: git itself, a shell, and one that packs what lies here. Lace knows what it
+wrote and packs that itself. Where it is not taken at once, for whatever reason, git pushes, and says why not.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Collection, Iterator, Sequence
+from io import BufferedReader
+from typing import IO, cast
+
+from transports.errors import UnreadableFile
+from transports.git.command import ended
+from transports.git.copying import Copying
+from transports.git.host import NotPlain, batches
+from transports.git.local import check_directory
+from transports.git.objects import Info, packed, rows_of
+from transports.layout import MIB
+
+__all__ = ["Handing"]
+
+_REFS = "refs/heads/lace/"
+_NOWHERE = "0" * 40
+_LARGE = 16 * MIB  # bytes of a push that is worth the eyes that git has on how it gets on
+_LINE_BYTES = 4  # in which a line says how long it is, in hex
+_COMMITS = 100  # that one push brings at most
+_ROWS = 100_000  # of one tree
+
+
+class Handing(Copying):
+    """Objects and refs of one place, as `Copying`, and what is pushed to its remote where that is on this machine."""
+
+    def hand_over(self, oid: str, name: str, size: int) -> bool:
+        """Bring a ref of the remote from the first commit behind another to that one, or begin it there.
+
+        Args:
+            oid: the commit.
+            name: the ref below lace/.
+            size: bytes that are new there, about.
+
+        Returns:
+            Whether the remote says that the ref stands there now; where it does not, git is to push.
+
+        Raises:
+            PlaceError, PlaceNotWritable: the directory is none that may be used, or the disk here takes nothing.
+            Cancelled: the person would not wait any longer.
+        """
+        if self._git.remote.path is None or size > _LARGE:
+            return False
+        check_directory(self._git)
+        self.hold_again()
+        self.flush()
+        try:
+            with self._host.receives() as process:
+                parents, infos = self.parents(oid), self._lacked(oid)  # while it starts
+                refs = _heard(process)
+                stood = refs.get(_REFS + name, _NOWHERE)
+                if stood not in parents[:1] and stood != _NOWHERE:
+                    return False
+                return self._is_taken(process, f"{stood} {oid} {_REFS}{name}", infos)
+        except (NotPlain, UnreadableFile, BrokenPipeError):
+            return False
+
+    def _is_taken(self, process: subprocess.Popen[bytes], command: str, infos: Sequence[Info]) -> bool:
+        questions = cast("IO[bytes]", process.stdin)
+        line = f"{command}\0 report-status".encode()
+        questions.write(b"%04x%s0000" % (len(line) + _LINE_BYTES, line))
+        for part in packed(len(infos), self._contents_of(infos)):
+            questions.write(part)
+        code, answer = ended(process)
+        self._count.read += len(answer)
+        ref = command.rpartition(" ")[2]
+        expected = (b"unpack ok\n", f"ok {ref}\n".encode())
+        said = b"".join(b"%04x%s" % (len(line) + _LINE_BYTES, line) for line in expected) + b"0000"
+        return code == 0 and answer == said
+
+    def _contents_of(self, infos: Sequence[Info]) -> Iterator[tuple[str, bytes]]:
+        for some in batches(infos):
+            self._git.patience.sleep(0)
+            for info, data in zip(some, self._objects.read([info.oid for info in some]), strict=True):
+                yield info.kind, data
+
+    def _lacked(self, commit: str) -> list[Info]:
+        """Return what lies in a commit and behind it and is not at the remote.
+
+        Raises:
+            NotPlain: it is more than lace pushes at once.
+            UnreadableFile: something of it does not lie here.
+        """
+        found: dict[str, Info] = {}
+        trees, level = set[str](), {commit}
+        while level:
+            infos = self._new(level, found)
+            if len(found) > _COMMITS:
+                raise NotPlain
+            level = {parent for info in infos for parent in self.parents(info.oid)}
+            trees |= {self._lines_of(info.oid)[0].removeprefix("tree ") for info in infos}
+        blobs = set[str]()
+        while trees:
+            infos = self._new(trees, found)
+            rows = [rows_of(data, _ROWS) for data in self._objects.read([info.oid for info in infos])]
+            if any(row is None for row in rows):
+                raise NotPlain
+            trees = {row.oid for some in rows for row in some or () if row.kind == "tree"}
+            blobs |= {row.oid for some in rows for row in some or () if row.kind == "blob"}
+        self._new(blobs, found)
+        return list(found.values())
+
+    def _new(self, oids: Collection[str], found: dict[str, Info]) -> list[Info]:
+        """Note those of some objects that are not at the remote, and return what they are."""
+        infos = self._known(self._host.lacking(sorted(set(oids) - found.keys())))
+        found |= {info.oid: info for info in infos}
+        return infos
+
+
+def _heard(process: subprocess.Popen[bytes]) -> dict[str, str]:
+    """Return the refs that the remote names before a push.
+
+    Raises:
+        NotPlain: it says something else.
+    """
+    answers = cast("BufferedReader", process.stdout)
+    refs: dict[str, str] = {}
+    while length := _number(answers.read(_LINE_BYTES)):
+        line = answers.read(length - _LINE_BYTES).partition(b"\0")[0].decode("utf-8", "replace").rstrip("\n")
+        oid, _, name = line.partition(" ")
+        if len(oid) != len(_NOWHERE) or not name:
+            raise NotPlain
+        refs[name] = oid
+    return refs
+
+
+def _number(text: bytes) -> int:
+    try:
+        length = int(text, 16)
+    except ValueError as error:
+        raise NotPlain from error
+    if length and length <= _LINE_BYTES:
+        raise NotPlain
+    return length
