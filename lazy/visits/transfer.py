@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Transfer"]
 
 _BATCH_RECORDS = 8_000  # each batch is flushed, and settled, by itself: of small files more cost no more than one
-_FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked; a whole batch lets the next be twice as large
+_FIRST_BATCH_BYTES = 4 << 20  # held twice while it is checked; a whole batch lets the next be twice as large
 
 
 class Transfer:
