@@ -154,13 +154,27 @@ def test_what_is_no_log_of_ours_is_left_as_it_is(tmp_path: Path) -> None:
 def test_a_log_that_was_begun_over_a_whole_one_is_no_rot(left: Path) -> None:
     """APP-13: its first frames are written, its head is not yet there, and all of the former log is in the store."""
     data = bytearray(_log(left).read_bytes())
-    data[HEAD + 8 : HEAD + 16] = struct.pack(">2I", 7, 99)
+    (salt,) = struct.unpack(">I", data[16:20])
+    data[HEAD + 8 : HEAD + 16] = struct.pack(">2I", salt + 1 & 0xFFFFFFFF, 99)
     data[HEAD + 100 : HEAD + 200] = random.Random(1).randbytes(100)
     _log(left).write_bytes(data)
     assert find_rot(left) is None
     data[HEAD + 8 : HEAD + 16] = bytes(8)  # a sector that was lost has none
     _log(left).write_bytes(data)
     assert find_rot(left) is not None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_sector_that_holds_something_else_is_told_whatever_it_holds(left: Path, seed: int) -> None:
+    """APP-13: where it has a frame's salts that was taken for one of another log, and all behind it was dropped."""
+    data, draw = bytearray(_log(left).read_bytes()), random.Random(seed)
+    at = HEAD + draw.randrange(_ROWS // 2) * FRAME
+    data[at : at + 24] = draw.randbytes(24) if seed else b"\xff" * 24
+    _log(left).write_bytes(data)
+    rot = mend_log(left, left.parent / "damaged")
+    assert rot is not None
+    assert rot.lost > 1
+    assert _rows(left) <= _ROWS - rot.lost  # it may have ended a transaction itself
 
 
 @pytest.mark.parametrize("seed", range(12))

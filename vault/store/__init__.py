@@ -12,7 +12,7 @@
 | `compare`, `guard`, `values`, `numbers` | how `fsck` tells that a table rotted, or a value of it |
 | `head`, `salvage`, `carve` | what of a file that rotted is the same in each, can still be read, or found in it |
 | `sectors`, `alone` | what the disk gives no more of a store's files, while nobody has them open |
-| `wal`, `wal_frames` | a write-ahead log that rotted, before SQLite takes in what is left of it |
+| `wal`, `wal_look`, `wal_frames` | a write-ahead log that rotted, before SQLite takes in what is left of it |
 """
 
 from __future__ import annotations
