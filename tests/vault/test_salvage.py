@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -298,6 +299,33 @@ def test_an_empty_store_of_any_form_takes_what_such_a_store_has(tmp_path: Path, 
             migrate(made.db)
             assert made.rows("SELECT node FROM met") == [("V.x",)]
             assert (form_of(made.db), misshapen(made.db), changed(made.db)) == (SCHEMA_VERSION, [], [])
+
+
+@pytest.mark.parametrize("name", ["packed", "frame", "pack"])
+def test_what_rests_in_packs_is_found_by_what_the_file_still_says_of_it(root: Path, name: str) -> None:
+    """APP-13: drafts of a large file are nowhere else; one bit, and the repair put each of them aside for good."""
+    with _alice(root) as alice:
+        for number in range(3):
+            (alice.folder / "film.bin").write_bytes(random.Random(number).randbytes(60_000))
+            commit(alice, f"film {number}")
+        with alice.store.transaction():  # as a prune that writes a pack anew leaves it behind
+            alice.store.run("UPDATE packed SET frame = frame + 900")
+        with alice.store.transaction():
+            alice.store.run("UPDATE packed SET frame = frame - 900")
+        alice.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        stored = {*alice.store.rows("SELECT kind, digest, stored(p, bytes) FROM body")}
+        places = alice.store.rows("SELECT * FROM packed ORDER BY p")
+    _flip(root, _page(root, name))
+    (root / "alice" / "film.bin").unlink()
+    with _alice(root) as alice:
+        assert not examine(alice).ok
+        report = mend(alice)
+        assert (report.bad, report.lost) == ((), ())
+        assert {*alice.store.rows("SELECT kind, digest, stored(p, bytes) FROM body")} >= stored
+        assert alice.store.rows("SELECT * FROM packed ORDER BY p")[: len(places)] == places
+        alice.store.packs.clear()
+    with _alice(root) as alice:
+        assert examine(alice).ok
 
 
 def test_of_a_long_local_table_only_the_rows_of_one_page_are_lost(root: Path) -> None:

@@ -29,6 +29,7 @@ from vault.plural import plural
 from vault.records import RecordHash
 from vault.settings_file import restore_settings
 from vault.store import Store, head, packcheck, sectors, wal
+from vault.store.carve_places import carve_places
 from vault.store.database import StoreDamaged
 from vault.store.numbers import renumber
 from vault.store.packmend import mend_frames
@@ -187,6 +188,7 @@ def _file_anew(vault: Vault) -> Iterator[None]:
                 whole = vault.dot / DAMAGED / live.path.name
                 keep_whole(live.db, whole)
                 copy_missing(live.db, made.db, missing, whole)
+                carve_places(made.db, made.packs, whole)
         migrate(made.db)
         vault.store = made
         try:

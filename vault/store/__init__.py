@@ -10,7 +10,7 @@
 | `packs`, `packread`, `packio`, `packleft`, `repack` | large content: written, read, given back, thinned out |
 | `packcheck`, `packfind`, `packmend` | what `fsck` asks of large content, and puts right |
 | `compare`, `guard`, `values`, `numbers` | how `fsck` tells that a table rotted, or a value of it |
-| `head`, `salvage`, `carve` | what of a file that rotted is the same in each, can still be read, or found in it |
+| `head`, `salvage`, `carve`, `carve_places` | what of a rotten file is the same in each, can be read, or found in it |
 | `sectors`, `alone` | what the disk gives no more of a store's files, while nobody has them open |
 | `wal`, `wal_look`, `wal_frames` | a write-ahead log that rotted, before SQLite takes in what is left of it |
 """
