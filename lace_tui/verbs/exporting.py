@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["configure", "csv_of", "rows_text", "run"]
 
 _ALL = "all"
+_NAMES_HINT = "For example: lace report releases - the names are listed by: lace report"
 _SHOWN_ROWS = 50
 
 
@@ -65,9 +66,22 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     """Do what the verb says."""
     if context.verb == "export":
         return _export(context, args)
-    if args.list or not (args.name or args.html):
-        return _list()
-    return _report(context, args)
+    lists = args.list or not (args.name or args.html)
+    _refuse_unused(args, lists=lists)
+    return _list() if lists else _report(context, args)
+
+
+def _refuse_unused(args: argparse.Namespace, *, lists: bool) -> None:
+    """Refuse what would have no effect: the list asks nothing, and Spark runs in one place."""
+    if args.list and args.name:
+        raise BadArguments("lace report: either a NAME or --list.")
+    if lists:
+        given = {"--input": args.input, "--master": args.master, "--remote": args.remote}
+        given |= {"--html": args.html, "--csv": args.csv}
+        for option in (name for name, value in given.items() if value):
+            raise BadArguments(f"lace report: {option} goes with the NAME of a report.", hint=_NAMES_HINT)
+    if args.master and args.remote:
+        raise BadArguments("lace report: either --master or --remote.")
 
 
 # Export

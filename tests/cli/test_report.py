@@ -27,6 +27,25 @@ def test_the_list_needs_no_vault_and_no_spark(alice: Person) -> None:
     assert "releases" in alice.text("report", "--list")
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--list", "--html", "x.html"], "--html goes with the NAME of a report"),
+        (["--csv", "x.csv"], "--csv goes with the NAME of a report"),
+        (["--input", "nowhere"], "--input goes with the NAME of a report"),
+        (["--master", "local"], "--master goes with the NAME of a report"),
+        (["--remote", "sc://x:1"], "--remote goes with the NAME of a report"),
+        (["releases", "--list"], "either a NAME or --list"),
+        (["releases", "--master", "local", "--remote", "sc://x:1"], "either --master or --remote"),
+    ],
+)
+def test_what_would_have_no_effect_on_a_report_is_refused(alice: Person, words: list[str], told: str) -> None:
+    """APP-14: the questions were listed, no file was written, and it ended with 0."""
+    _begin(alice)
+    error = alice.lace("report", *words, expect=2)["error"]
+    assert (error["code"], error["message"]) == ("bad-arguments", f"lace report: {told}.")
+
+
 def test_an_unknown_name_is_told_before_spark_starts(alice: Person) -> None:
     _begin(alice)
     assert alice.lace("report", "nonsense", expect=2)["error"]["code"] == NoSuchReport.code
