@@ -35,6 +35,7 @@ __all__ = [
     "linked",
     "members",
     "node_of",
+    "other_node",
     "peers",
     "waits_by_name",
 ]
@@ -290,3 +291,16 @@ def node_of(vault: Vault, name: str) -> str:
     known = ", ".join(person.name for person in peers(vault))
     way = f"I know: {known}." if known else "I know nobody yet: let somebody in with lace invite NAME, then sync."
     raise NoSuchPeer(f"Nobody here is called {shown(name)}.", hint=way)
+
+
+def other_node(vault: Vault, name: str) -> str:
+    """Return the node of somebody else for whom a place or a file is meant, by the name given with `--for`.
+
+    Raises:
+        NoSuchPeer: nobody here has that name, or it is my own.
+    """
+    node = node_of(vault, name)
+    if node == vault.node.text:
+        way = "Name a friend as lace peers does, or leave --for out: it is for every member then."
+        raise NoSuchPeer(f"{shown(name)} is this device itself, and --for names somebody else.", hint=way)
+    return node

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from lazy.people import node_of
+from lazy.people import other_node
 from lazy.places.media import is_found_encrypted
 from lazy.places.registry import NameTaken, Place, keep_place, note_encrypted, places
 from lazy.places.roads import make_place
@@ -52,7 +52,7 @@ def add_place(
 
     Raises:
         NameTaken, BadName: the name cannot be used.
-        NoSuchPeer: nobody has the name of the one that it is for.
+        NoSuchPeer: nobody else has the name of the one that it is for.
         UnknownPlaceKind: the URI is of no kind that lace knows.
         PlaceKnown: it is a place already, under another name.
         PlaceError, InTheVault: the directory is something else, or lies where only lace keeps files.
@@ -61,7 +61,7 @@ def add_place(
     if name == vault.name:
         raise NameTaken(f"The name {name!r} is yours, and places and people share their names.")
     vault.check_mark()  # else a drop is made that nothing here knows of
-    place = make_place(vault, name, uri, cwd=cwd, node=node_of(vault, peer) if peer else None, create=create)
+    place = make_place(vault, name, uri, cwd=cwd, node=other_node(vault, peer) if peer else None, create=create)
     is_sealed = is_found_encrypted(vault, place)
     with vault.writing() as w:
         for known in places(vault):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lazy.belonging.admitting import OtherGroup
 from lazy.lacking import waiting_releases
-from lazy.people import former, is_member, label_of, node_of
+from lazy.people import former, is_member, label_of, other_node
 from lazy.places.registry import Place
 from lazy.places.sealing import VaultKeys
 from lazy.problems import Problem
@@ -111,7 +111,7 @@ def create_bundle(
     """
     vault.require_group()
     keep_out(vault.dot, path)
-    node = Verifier.parse(node_of(vault, peer)) if peer else None
+    node = Verifier.parse(other_node(vault, peer)) if peer else None
     gone = former(vault, node.text) if node else None
     if gone is not None and not gone.me:
         raise MadeForRevoked(f"{gone.name} was revoked by {gone.by}, so no file is made for them.")

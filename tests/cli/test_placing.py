@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.looking import error_of
 from tests.people import Person
 from transports.errors import CAN_BE_READ, PushRejected
 from transports.git.place import GitPlace
@@ -40,3 +41,13 @@ def test_the_way_out_for_a_place_that_was_not_added_is_told_whole(
     monkeypatch.setattr(GitPlace, "create", refuse)
     error = ann.lace("place", "add", "host", "git@h:us/v.git", expect=28)["error"]
     assert error["hint"] == (told or hint)
+
+
+@pytest.mark.parametrize("name", ["alice", "self", ""])
+@pytest.mark.parametrize("words", [("place", "add", "stick", "drop"), ("bundle", "create", "ann.lace")])
+def test_nothing_is_made_for_oneself_alone(ann: Person, words: tuple[str, ...], name: str) -> None:
+    """APP-14: a place for oneself was shown under one's key, and served nobody; a file left out nothing."""
+    name = name or str(ann.lace("id")["node"])
+    error = error_of(ann.run("--json", *words, "--for", name), "no-such-peer")
+    assert error["message"].endswith("is this device itself, and --for names somebody else.")
+    assert not (ann.folder / words[-1]).exists()
