@@ -124,7 +124,8 @@ def edited_in(context: Context, args: argparse.Namespace) -> Callable[[str], byt
     """
     folder = place_of(context, args.files) if args.files else None
     if folder is not None and not folder.is_dir():
-        raise FolderMissing(f"There is no folder {folder}.")
+        way = "Name the folder that holds the edited files; it is made by: lace conflicts --drafts DIR"
+        raise FolderMissing(f"There is no folder {folder}.", hint=way)
     return partial(_edited, folder)
 
 

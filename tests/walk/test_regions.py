@@ -107,7 +107,8 @@ def test_a_merged_file_is_taken_when_no_marker_is_left(clash: tuple[Person, Pers
     os.truncate(draft, 40 << 30)  # it takes no room, and would take as much memory
     assert _resolve(alice, "--files", str(tmp_path / "merge"), expect=40)["error"]["code"] == "file-too-large"
     draft.write_text(SONG + "together\n")
-    assert _resolve(alice, "--files", str(tmp_path / "nowhere"), expect=2)["error"]["code"] == "folder-missing"
+    missing = _resolve(alice, "--files", str(tmp_path / "nowhere"), expect=2)["error"]
+    assert (missing["code"], "lace conflicts --drafts" in missing["hint"]) == ("folder-missing", True)
     _resolve(alice, "--files", str(tmp_path / "merge"), "--path", "logo.png", "--take", "local")
     assert _song(alice) == ["together"]
     assert (alice.folder / "logo.png").read_bytes() == b"\0alice"
