@@ -34,6 +34,7 @@ class Scope(StrEnum):
     HISTORY = "history"
     FILES = "in the files of a revision"
     KEPT = "in what is kept"
+    DESKS = "in desks and rules"
     AUDIT = "audit"
     REFUSED = "in what was refused"
     EXPORT = "export"
@@ -308,6 +309,8 @@ _HISTORY: tuple[Action, ...] = (
         "lace prune"),
     _do(_HI, "kept-states", "K", "Kept states", "See what an undo or a checkout kept before it wrote over it.",
         "lace desks"),
+    _do(_HI, "desks", "w", "Desks and rules",
+        "See the desks, who may write and read where, and how long files are kept; change it.", "lace desks"),
     _do(_HI, "record", "m", "The record itself", "Show the selected entry's record, byte for byte.",
         "lace record show HASH"),
 )  # fmt: skip
@@ -330,6 +333,19 @@ _KEPT: tuple[Action, ...] = (
     _do(_K, "kept-diff", "d", "Diff", "Show what the selected state has otherwise than your newest.", "lace diff A B",
         hint="diff"),
     _move(_K, "leave-kept", "escape", "Back", "Go back to the history.", shown="esc"),
+)  # fmt: skip
+_D = Scope.DESKS
+_DESKS: tuple[Action, ...] = (
+    _do(_D, "add-desk", "a", "Add a desk", "Make a sub-folder a desk of its own; asks for its name and folder.",
+        "lace desk add NAME DIR", hint="add"),
+    _do(_D, "permit", "p", "Who may write and read",
+        "Say whose changes at a path you take in, or who is sent it.", "lace desk permit PATH --write --only NAME",
+        hint="permit"),
+    _do(_D, "keep-newest", "n", "How long files are kept",
+        "Say how many of each member's newest releases keep files at a path.", "lace desk keep PATH N", hint="keep"),
+    _do(_D, "take-back", "x", "Take a rule back", "Take the selected rule back; shows the plan.",
+        "lace desk permit PATH --write --anyone", hint="take back"),
+    _move(_D, "leave-desks", "escape", "Back", "Go back to the history.", shown="esc"),
 )  # fmt: skip
 _AUDIT: tuple[Action, ...] = (
     _do(_A, "verify", "V", "Verify", "Check every entry: sealed, numbered, chained.", "lace audit verify",
@@ -362,7 +378,7 @@ _SETTINGS: tuple[Action, ...] = (
 
 ACTIONS: tuple[Action, ...] = (
     *_EVERYWHERE, *_LIST, *_PLAN, *_OFFER, *_SERVING, *_LEFT, *_FIRST, *_HOME, *_CONFLICTS, *_RESOLVE, *_QUEUE, *_PEERS,
-    *_HISTORY, *_FILES_OF, *_KEPT, *_AUDIT, *_REFUSED, *_EXPORT, *_SETTINGS,
+    *_HISTORY, *_FILES_OF, *_KEPT, *_DESKS, *_AUDIT, *_REFUSED, *_EXPORT, *_SETTINGS,
 )  # fmt: skip
 
 

@@ -32,9 +32,11 @@ __all__ = [
     "SHOWN",
     "OutsideFolder",
     "Way",
+    "desk_from",
     "desk_of",
     "desk_option",
     "desk_path",
+    "desk_path_from",
     "expanded",
     "note_inside",
     "notices",
@@ -70,7 +72,16 @@ def desk_of(context: Context, vault: Vault, name: str | None) -> str:
     Raises:
         NoSuchDesk: there is none of that name.
     """
-    return known_desk(vault, name) if name else desk_at(vault, context.cwd.absolute())
+    return desk_from(context.cwd.absolute(), vault, name)
+
+
+def desk_from(here: Path, vault: Vault, name: str | None) -> str:
+    """Return the same for whoever stands in `here`, an absolute path.
+
+    Raises:
+        NoSuchDesk: there is none of that name.
+    """
+    return known_desk(vault, name) if name else desk_at(vault, here)
 
 
 def desk_option(context: Context, vault: Vault, desk: str) -> str:
@@ -78,7 +89,16 @@ def desk_option(context: Context, vault: Vault, desk: str) -> str:
     return "" if desk == desk_of(context, vault, None) else f" {inert(as_option('--desk', desk))}"
 
 
-def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN, *, is_on_disk: bool = False) -> str:
+def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN) -> str:
+    """Return a path as `desk_path_from` does, typed where the command runs.
+
+    Raises:
+        OutsideFolder, BadArguments: as there.
+    """
+    return desk_path_from(context.cwd.absolute(), vault, text, desk)
+
+
+def desk_path_from(here: Path, vault: Vault, text: str, desk: str = MAIN, *, is_on_disk: bool = False) -> str:
     """Return a path that a person typed, relative to the desk's folder; empty for the folder itself.
 
     It is typed from where the person stands, as a shell has it. Where that leads out of the desk, and the person stands
@@ -87,7 +107,7 @@ def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN, *, is
     Some disks spell an accent as a letter of its own, and so does a shell that completes their names: a tree does not.
 
     Args:
-        context: where it was typed.
+        here: where it was typed, an absolute path.
         vault: whose folder.
         text: as typed.
         desk: the desk.
@@ -100,9 +120,9 @@ def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN, *, is
     is_mapped = desk == MAIN or any(known.name == desk for known in desks(vault))
     folder = (mapped_folder(vault, desk) if is_mapped else vault.folder).absolute()
     # Text alone decides: a link in the folder is an entry of its own and must not be followed.
-    path = os.path.normpath(os.path.join(context.cwd.absolute(), text))  # noqa: PTH118
+    path = os.path.normpath(os.path.join(here, text))  # noqa: PTH118
     relative = os.path.relpath(path, folder)
-    if not is_mapped or (_leads_out(relative) and _leads_out(os.path.relpath(context.cwd.absolute(), folder))):
+    if not is_mapped or (_leads_out(relative) and _leads_out(os.path.relpath(here, folder))):
         path = os.path.normpath(os.path.join(folder, text))  # noqa: PTH118
         relative = os.path.relpath(path, folder)
     if _leads_out(relative):

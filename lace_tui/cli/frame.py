@@ -24,7 +24,7 @@ from lace_tui.cli.output import Answer, Output, ReaderGone
 from lace_tui.cli.verbs import VERBS, Verb
 from vault.errors import LaceError
 
-__all__ = ["HelpAsked", "Parser", "build_parser", "run"]
+__all__ = ["HelpAsked", "Parser", "build_parser", "parsed", "run"]
 
 _SAID = ("message", "reason")  # where verbs take what is said to people
 _AS_UTF_8 = "Type it anew: the terminal or program that it came from writes another encoding."
@@ -195,6 +195,18 @@ def _run(argv: list[str], world: World, flags: _Flags) -> int:
             error.hint = f"See: lace help {context_name}"
         raise
     return context.output.answer(result) if isinstance(result, Answer) else int(result)
+
+
+def parsed(name: str, words: Sequence[str]) -> argparse.Namespace:
+    """Return what a verb takes of the words behind it, as at a command line; global options count for nothing.
+
+    Raises:
+        BadArguments: the verb takes no such words.
+    """
+    try:
+        return _parse(build_parser(_named(name)), list(words))
+    except HelpAsked as asked:
+        raise BadArguments(f"lace {name}: what shall it do?", hint=f"See: lace help {name}") from asked
 
 
 def _parse(parser: Parser, rest: list[str]) -> argparse.Namespace:

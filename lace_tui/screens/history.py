@@ -250,6 +250,12 @@ class History(Listing):
         """See what was kept before it was written over."""
         self.lace.open_page(self, "kept-states", Kept())
 
+    def action_desks(self) -> None:
+        """See the desks and their rules."""
+        from lace_tui.screens.desks import Desks  # noqa: PLC0415 - most have one desk and no rule
+
+        self.lace.open_page(self, "desks", Desks())
+
     def action_label(self) -> None:
         """Ask for a name of the selected revision of mine, or of the newest of the folder where nothing is selected."""
         key, here = self.lines.key, Path(self.lace.here)

@@ -87,7 +87,7 @@ def plan_lines(plan: Updated, keys: Mapping[str, str]) -> list[Content]:
     merged = set(plan.merged)
     paths = [f"  {path}{' (merged)' if path in merged else ''}" for path in moves.written]
     paths += [f"- {path}" for path in moves.deleted]
-    lines += [*path_lines(paths), *out_lines(moves.left_out), *_refused_lines(out.refused)]
+    lines += [*path_lines(paths), *out_lines(moves.left_out), *_refused_lines(out.refused, keys)]
     lines += [mark(line, NOTE) for line in room_lines(out.more)]
     if out.waiting:
         lines.append(mark(_keeping_out(out.waiting, keys), BAD))
@@ -104,11 +104,12 @@ def _held_back_lines(conflict: HeadConflict | None) -> list[Content]:
     return [mark(f"{plural(count, 'other file comes', 'other files come')} with whatever you decide")] if count else []
 
 
-def _refused_lines(refused: Sequence[Refused]) -> list[Content]:
+def _refused_lines(refused: Sequence[Refused], keys: Mapping[str, str]) -> list[Content]:
     """Return what stays out because of a rule of the desk: who changed it, and which paths."""
     lines: list[Content] = []
     for out in refused:
-        told = f"! Not taken in: {out.who} changed what your desk's rules keep (see: lace desk permits)"
+        told = f"! Not taken in: {out.who} changed what your desk's rules keep"
+        told += f" ({key_of('desks', keys)} in History shows them, or: lace desk permits)"
         lines += [mark(told, BAD), *path_lines([f"  {path}" for path in out.paths])]
     return lines
 
@@ -198,7 +199,7 @@ def update_card(done: Updated, late: Sequence[str], keys: Mapping[str, str]) -> 
     lines += [mark(line, NOTE) for line in room_lines(out.more)]
     if out.waiting:
         lines.append(mark(_keeping_out(out.waiting, keys), BAD))
-    lines += [*out_lines(done.moves.left_out), *_refused_lines(out.refused), *late_lines(late)]
+    lines += [*out_lines(done.moves.left_out), *_refused_lines(out.refused, keys), *late_lines(late)]
     return Card("Update: done", tuple(lines), bool(late or out.refused))
 
 

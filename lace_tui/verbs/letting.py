@@ -5,19 +5,17 @@ from __future__ import annotations
 import argparse
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.folder import CASE_HELP, DESK_HELP, SHOWN, desk_of, desk_path
+from lace_tui.cli.desk_rules import keep
+from lace_tui.cli.folder import CASE_HELP, DESK_HELP, SHOWN, desk_path
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import ResolvedCommit, resolve
 from lazy.folder.bringing_back import require_there
-from vault.content.keeping import Keep, fetch, give_up, keeps, set_keep
+from vault.content.keeping import fetch, give_up
 from vault.plural import more_lines, plural
 from vault.vault import Vault
 
 __all__ = ["configure", "run"]
-
-_ALL = "all"
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -35,29 +33,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(context: Context, args: argparse.Namespace) -> Answer:
     """Do what the verb says."""
     with context.open_vault() as vault:
-        return _fetch(context, args, vault) if context.verb == "fetch" else _keep(context, args, vault)
-
-
-def _keep(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    desk = desk_of(context, vault, args.desk)
-    if args.path is None:
-        rules = keeps(vault.store, desk)
-        text = "\n".join(map(_text, rules)) or f"Every release of {inert(desk)} keeps its files."
-        return Answer({"desk": desk, "keeps": [{"path": rule.path, "newest": rule.newest} for rule in rules]}, text)
-    if args.newest != _ALL and not (args.newest and args.newest.isdecimal() and len(args.newest) < 10):
-        raise BadArguments(
-            "lace desk keep: say how many releases, or all.", hint="For example: lace desk keep videos 3"
-        )
-    newest = None if args.newest == _ALL else int(args.newest)
-    rule = Keep(desk_path(context, vault, args.path, desk), newest)
-    set_keep(vault, desk, rule)
-    following = "" if newest is None else "\nNothing goes by itself: lace prune --dry-run says what would."
-    return Answer({"desk": desk, "path": rule.path, "newest": rule.newest}, _text(rule) + following)
-
-
-def _text(rule: Keep) -> str:
-    count = "every release" if rule.newest is None else f"the newest {rule.newest} of each member's releases"
-    return f"{inert(rule.path or '.')}  kept in {count}"
+        here = context.cwd.absolute()
+        return _fetch(context, args, vault) if context.verb == "fetch" else keep(vault, here, args)
 
 
 def _fetch(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:

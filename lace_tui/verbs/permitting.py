@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
-from functools import partial
-from pathlib import Path
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path, refuse_other_desk
+from lace_tui.cli.desk_rules import permit
+from lace_tui.cli.folder import DESK_HELP, desk_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.permits import permit_text, permit_values
-from lazy.people import node_of
-from vault.commands import as_option, as_typed, as_words
-from vault.desk_folders import mapped_folder
-from vault.permits import Act, Permit, permits, set_permit
+from vault.permits import permits
 from vault.vault import Vault
 
 __all__ = ["configure", "run"]
@@ -40,28 +35,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(context: Context, args: argparse.Namespace) -> Answer:
     """Do what the verb says."""
     with context.open_vault() as vault:
-        desk = desk_of(context, vault, args.desk)
         if context.verb == "desk permits":
-            return _listed(vault, desk)
-        nodes = tuple(sorted({node_of(vault, name) for name in (args.only or args.but or ())}))
-        act = Act.WRITE if args.write else Act.READ
-        rule = Permit(desk_path(context, vault, args.path, desk), act, bool(args.only), nodes)
-        known = {(old.path, old.act) for old in permits(vault.store, desk)}
-        if not (args.anyone and (rule.path, act) in known):  # one from before the folder was a desk may be taken back
-            there = partial(_there, context, args, vault, mapped_folder(vault, desk) / rule.path)
-            refuse_other_desk(vault, desk, rule.path, args.path, there)
-        set_permit(vault, desk, rule)
-        return Answer({"desk": desk, **permit_values(vault, rule)}, permit_text(vault, rule))
-
-
-def _there(context: Context, args: argparse.Namespace, vault: Vault, target: Path, desk: str, _: str) -> str:
-    """Return the command that makes the rule in the desk in whose folder a path lies."""
-    inside = target.relative_to(mapped_folder(vault, desk)).as_posix()
-    if (desk_path(context, vault, inside, desk) or os.curdir) != inside:  # where the person is it is another path
-        inside = os.path.relpath(target, context.cwd)
-    act = "--write" if args.write else "--read"
-    who = "--anyone" if args.anyone else f"{'--only' if args.only else '--not'} {as_words(*args.only or args.but)}"
-    return as_typed("desk permit", inside, options=f"{act} {who} {as_option('--desk', desk)}")
+            return _listed(vault, desk_of(context, vault, args.desk))
+        return permit(vault, context.cwd.absolute(), args)
 
 
 def _listed(vault: Vault, desk: str) -> Answer:

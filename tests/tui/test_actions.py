@@ -13,6 +13,7 @@ from lace_tui.app import LaceApp
 from lace_tui.cli.naming import find_verb
 from lace_tui.cli.verbs import VERBS
 from lace_tui.places import SCREENS
+from lace_tui.screens.desks import Desks
 from lace_tui.screens.dialogs import Offer, PlanPage, ServingPage
 from lace_tui.screens.files import Files
 from lace_tui.screens.first import FirstRun
@@ -29,7 +30,7 @@ MOVES = {
     "filter", "page-of-rows-down", "page-of-rows-up", "half-down", "half-up", "mark", "mark-all", "log",
     "next-region", "previous-region", "next-conflict", "previous-conflict", "base", "flip", "lines-down",
     "lines-up", "page-down", "page-up", "leave", "back", "set-aside", "leave-kept", "leave-refused",
-    "suspend",
+    "leave-desks", "suspend",
     *(f"go-{place}" for place in PLACES),
 }  # fmt: skip
 
@@ -74,6 +75,7 @@ def test_bindings_come_from_the_table() -> None:
         Scope.RESOLVE: Resolve,
         Scope.FILES: Files,
         Scope.KEPT: Kept,
+        Scope.DESKS: Desks,
         Scope.REFUSED: Quarantine,
         **{place: SCREENS[place] for place in PLACES},
     }

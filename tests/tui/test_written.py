@@ -171,7 +171,10 @@ def test_what_a_rule_of_the_desk_keeps_out_is_told() -> None:
     refused = (Refused(RecordHash.of("S", b""), "bob", ("docs/plan.txt",)),)
     plan = Updated(Relation.SAME, not_taken=NotTakenIn(refused=refused))
     said = [line.plain for line in plan_lines(plan, {})]
-    assert "! Not taken in: bob changed what your desk's rules keep (see: lace desk permits)" in said
+    assert (
+        "! Not taken in: bob changed what your desk's rules keep (w in History shows them, or: lace desk permits)"
+        in said
+    )
     assert "  docs/plan.txt" in said
     assert "There is nothing to bring in." not in said
     card = update_card(Updated(Relation.BEHIND, not_taken=NotTakenIn(refused=refused)), (), {})

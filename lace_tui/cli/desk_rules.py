@@ -1,0 +1,169 @@
+"""Desks and their rules, made for whoever stands somewhere, by a command or in the app (CLAY-3, CLAY-79, CLAY-80)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.folder import desk_from, desk_path_from, refuse_other_desk
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lace_tui.cli.permits import permit_text, permit_values
+from lazy.people import node_of
+from vault.commands import as_option, as_typed, as_words
+from vault.content.keeping import Keep, keeps, set_keep
+from vault.desk_folders import Desk, add_desk, desks, mapped_folder, unmapped
+from vault.desks.ignore import IGNORE_FILE
+from vault.folder.unshared import OthersPath, paths_of_others, unshared_of, way_to_take_out
+from vault.permits import Act, Permit, permits, set_permit
+from vault.plural import few, plural
+from vault.revisions.history import commit_info, line_head, releases, shown_version, unreleased
+from vault.revisions.kept_states import kept_states
+from vault.revisions.labels import labels
+from vault.vault import Vault
+
+__all__ = ["desk_add", "desk_row", "keep", "keep_text", "permit"]
+
+_ALL = "all"
+
+
+def desk_row(vault: Vault, desk: Desk) -> dict[str, Any]:
+    """Return what is known of a desk, as JSON has it."""
+    head = line_head(vault.store, vault.node.text, desk.name)
+    own = max((found.version for found in releases(vault.store, desk.name, node=vault.node.text)), default=None)
+    return {
+        "desk": desk.name,
+        "folder": mapped_folder(vault, desk.name),
+        "revision": head.number if head else 0,
+        "version": own,
+        "unreleased": unreleased(vault, desk.name),
+        "shown": shown_version(vault, desk.name),
+        "labels": labels(vault.store, vault.node.text, desk.name),
+        "kept": [state.label for state in kept_states(vault.store, desk.name)],
+    }
+
+
+def desk_add(vault: Vault, here: Path, args: argparse.Namespace) -> Answer:
+    """Make a sub-folder a desk for whoever stands in `here`, an absolute path.
+
+    Raises:
+        OutsideFolder, BadArguments: it is no sub-folder.
+        BadName, DeskTaken, BadPermit, RulesDamaged, NotWritable: as `add_desk`.
+    """
+    is_known = args.name in unmapped(vault)
+    made = add_desk(vault, args.name, desk_path_from(here, vault, args.folder, is_on_disk=True))
+    first = f"lace release 1.0.0 {as_option('--desk', made.name)}"
+    following = inert(as_typed("update", made.name) if is_known else first)
+    head = line_head(vault.store, vault.node.text, made.name)
+    following = f"\nNext: {following}" if head is None else ""
+    since = "already" if made.already else "from now on, and main leaves it alone"
+    told = "".join(f"\n{inert(desk)} was moved with it." for desk in made.along)
+    if made.held_around:
+        around = inert(made.held_around)
+        told += f"\nWhat {IGNORE_FILE} of {around} keeps out stays out of it too, until you commit it by name."
+    if made.permits:
+        told += "\nRules of the desk around it hold in it, until you change them with lace desk permit:"
+        for owner, rule in made.permits:
+            told += f"\n  {permit_text(vault, rule)}" + (f"  in {inert(owner)}" if owner != made.name else "")
+    still, sentences = _still_elsewhere(vault, made)
+    told += "".join(f"\n{inert(sentence)}" for sentence in sentences)
+    return Answer(
+        {
+            "desk": made.name,
+            "folder": vault.folder / made.dir,
+            "revision": head.number if head else 0,
+            "already": made.already,
+            "unshared": still,
+            "permits": [{"desk": owner, **permit_values(vault, rule)} for owner, rule in made.permits],
+        },
+        f"{inert(made.dir)} is the desk {inert(made.name)} {since}.{told}{following}",
+    )
+
+
+def _still_elsewhere(vault: Vault, made: Desk) -> tuple[list[str], list[str]]:
+    """Return what other desks hold of a new or moved one and nobody has yet, and what to say of that."""
+    still: list[str] = []
+    said: list[str] = []
+    for desk in desks(vault):
+        head = line_head(vault.store, vault.node.text, desk.name)
+        if head is None:
+            continue
+        tree = commit_info(vault.store, head.commit).tree
+        for at in paths_of_others(vault, desk.name):
+            if at.owner not in {made.name, *made.along}:
+                continue
+            found = unshared_of(vault, desk.name, tree, at)
+            found = [name for name in found if name not in still]
+            if found:
+                still += found
+                said.append(_still_said(vault, desk.name, at, found))
+    return still, said
+
+
+def _still_said(vault: Vault, desk: str, at: OthersPath, found: list[str]) -> str:
+    goes = "which goes" if len(found) == 1 else "which go"
+    out = f"Take it out of that: {way_to_take_out(vault, desk, at, found)}"
+    held = f"{plural(len(found), 'file')} of it" if at.left is None else f"{few(found)}, where it lay before"
+    return f"{desk} still holds {held}, {goes} with its next release. {out}"
+
+
+def permit(vault: Vault, here: Path, args: argparse.Namespace) -> Answer:
+    """Set the rule that somebody asks for who stands in `here`, an absolute path.
+
+    Raises:
+        NoSuchDesk, OutsideFolder, BadArguments, NoSuchPeer: it cannot be one.
+        BadPermit, RulesDamaged, Locked, StoreUnwritable: as `set_permit`.
+    """
+    desk = desk_from(here, vault, args.desk)
+    nodes = tuple(sorted({node_of(vault, name) for name in (args.only or args.but or ())}))
+    act = Act.WRITE if args.write else Act.READ
+    rule = Permit(desk_path_from(here, vault, args.path, desk), act, bool(args.only), nodes)
+    known = {(old.path, old.act) for old in permits(vault.store, desk)}
+    if not (args.anyone and (rule.path, act) in known):  # one from before the folder was a desk may be taken back
+        there = partial(_there, here, args, vault, mapped_folder(vault, desk) / rule.path)
+        refuse_other_desk(vault, desk, rule.path, args.path, there)
+    set_permit(vault, desk, rule)
+    return Answer({"desk": desk, **permit_values(vault, rule)}, permit_text(vault, rule))
+
+
+def _there(here: Path, args: argparse.Namespace, vault: Vault, target: Path, desk: str, _: str) -> str:
+    """Return the command that makes the rule in the desk in whose folder a path lies."""
+    inside = target.relative_to(mapped_folder(vault, desk)).as_posix()
+    if (desk_path_from(here, vault, inside, desk) or os.curdir) != inside:  # where the person is it is another path
+        inside = os.path.relpath(target, here)
+    act = "--write" if args.write else "--read"
+    who = "--anyone" if args.anyone else f"{'--only' if args.only else '--not'} {as_words(*args.only or args.but)}"
+    return as_typed("desk permit", inside, options=f"{act} {who} {as_option('--desk', desk)}")
+
+
+def keep(vault: Vault, here: Path, args: argparse.Namespace) -> Answer:
+    """Set or list what somebody asks for who stands in `here`, an absolute path.
+
+    Raises:
+        NoSuchDesk, OutsideFolder, BadArguments, BadKeep: it cannot be a rule.
+        Locked, StoreUnwritable: as `set_keep`.
+    """
+    desk = desk_from(here, vault, args.desk)
+    if args.path is None:
+        rules = keeps(vault.store, desk)
+        text = "\n".join(map(keep_text, rules)) or f"Every release of {inert(desk)} keeps its files."
+        return Answer({"desk": desk, "keeps": [{"path": rule.path, "newest": rule.newest} for rule in rules]}, text)
+    if args.newest != _ALL and not (args.newest and args.newest.isdecimal() and len(args.newest) < 10):
+        raise BadArguments(
+            "lace desk keep: say how many releases, or all.", hint="For example: lace desk keep videos 3"
+        )
+    newest = None if args.newest == _ALL else int(args.newest)
+    rule = Keep(desk_path_from(here, vault, args.path, desk), newest)
+    set_keep(vault, desk, rule)
+    following = "" if newest is None else "\nNothing goes by itself: lace prune --dry-run says what would."
+    return Answer({"desk": desk, "path": rule.path, "newest": rule.newest}, keep_text(rule) + following)
+
+
+def keep_text(rule: Keep) -> str:
+    """Return a rule as one line, without control characters."""
+    count = "every release" if rule.newest is None else f"the newest {rule.newest} of each member's releases"
+    return f"{inert(rule.path or '.')}  kept in {count}"
