@@ -52,6 +52,7 @@ from vault.watch import Watch
 __all__ = ["configure", "run"]
 
 _VERB = "resolve"
+_UNDECIDED = {"resolution": None, "status": "pending", "release": None, "commit": None}
 _Edited = Callable[[str], bytes | None]
 
 
@@ -118,7 +119,8 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
     as_is = _unedited(context, vault, args, choices)
     _require_asked(context, args, as_is)
     if not _agrees(context, args, as_is):
-        return Answer({"resolution": None, "unedited": _unedited_data(as_is)}, f"Nothing was decided. {_way(args)}")
+        data = {**_UNDECIDED, "unedited": _unedited_data(as_is)}
+        return Answer(data, f"Nothing was decided. {_way(args)}")
     own = _own(context, vault, args, choices, as_is)
     read: dict[str, str] = {}
     choices = replace(choices, edited=recorded(choices.edited, read))
@@ -203,6 +205,7 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
     data = {
         "planned": True,
         "conflict": conflict.id,
+        **_UNDECIDED,
         "written": written,
         "deleted": gone,
         "skipped": skipped_data(moves.left_out),
@@ -247,7 +250,7 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
         as_is = _unedited(context, vault, args, Choices())
         if not _agrees(context, args, as_is):
             told = f"{inert(listed.id)} was not decided. {_way(args)}"
-            answers.append(Answer({"resolution": None, "unedited": _unedited_data(as_is)}, told))
+            answers.append(Answer({"conflict": listed.id, **_UNDECIDED, "unedited": _unedited_data(as_is)}, told))
             continue
         with context.watching() as watch:
             answers.append(_resolved(vault, _decide(vault, args, Choices(), watch, lambda _w, _done: None), as_is))

@@ -256,3 +256,14 @@ def test_an_edit_on_a_friend_s_release_decides_where_nothing_else_is_chosen(on_b
     planned = alice.lace("resolve", conflict, "--merged", "3.0.0", "--dry-run")
     assert _moved(alice.lace("resolve", conflict, "--merged", "3.0.0")) == _moved(planned)
     assert (alice.folder / "notes.md").read_text() == "bob\ntwo\nthree\nfour\nalice\n"
+
+
+def test_a_plan_has_the_keys_of_the_act(on_bob: tuple[Person, str]) -> None:
+    """APP-14: a program that read the status of a plan met a key that was not there."""
+    alice, conflict = on_bob
+    planned = alice.lace("resolve", conflict, "--prefer", "bob", "--dry-run")
+    undecided = {"resolution": None, "status": "pending", "release": None, "commit": None}
+    assert {key: planned[key] for key in undecided} == undecided
+    made = alice.lace("resolve", conflict, "--prefer", "bob")
+    assert set(planned) - {"planned"} <= set(made)
+    assert (made["status"], made["commit"] is None) == ("merged", False)
