@@ -200,13 +200,14 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint, *, is
 
 
 def _side_line(side: Side, shown: dict[str, Any], *, is_full: bool) -> str:
-    """Return one side by the word that a decision takes, and by its hash where everything is asked for."""
+    """Return one side by the word that a decision takes, and by its hashes where everything is asked for (LAZ-34)."""
     version = f" {side.version}" if side.version else ""
     told = f"    {inert(side.word)}{version}  {moment(shown['time'])}"
     told += f"  {side.release or side.commit}" if is_full else ""
     told += "  (local)" if side.is_local else ""
     is_given = not side.version or shown["message"] != release_message(side.version)
-    return f"{told}  {inert(shown['message'])}" if is_given else told
+    told += f"  {inert(shown['message'])}" if is_given else ""
+    return f"{told}\n      {side.content_sha512}" if is_full and side.content_sha512 else told
 
 
 def proposal_lines(conflict: Conflict) -> list[str]:

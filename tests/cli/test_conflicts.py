@@ -64,11 +64,11 @@ def test_a_conflict_is_told_with_all_its_sides(contested: tuple[Person, Person])
 
 
 def test_a_side_is_told_by_its_word_and_by_its_hash_where_all_is_asked_for(contested: tuple[Person, Person]) -> None:
-    """LAZ-36: the hash of each side ran over the edge of a terminal of 60 columns, and no decision needs it."""
+    """LAZ-34, LAZ-36: the hash of each side ran over the edge of a terminal of 60 columns, and no decision needs it."""
     alice, _ = contested
     alice.environ["COLUMNS"] = "60"
     (conflict,) = alice.lace("conflicts")["conflicts"]
-    hashes = [side["release"] for side in conflict["sides"]]
+    hashes = [side[key] for side in conflict["sides"] for key in ("release", "content_sha512")]
     for _ in range(2):
         assert not any(text in alice.text("conflicts") for text in hashes)
         assert all(text in alice.text("-v", "conflicts") for text in hashes)
