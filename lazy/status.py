@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -37,6 +37,7 @@ from vault.persons import OWN_NODES
 from vault.records import Verifier
 from vault.revisions.history import Relation, line_head, unreleased
 from vault.revisions.versions import Span, released_versions
+from vault.store import Store
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -216,51 +217,80 @@ def status(vault: Vault, refusal: EnvironmentFault | None = None) -> Status:
     store = vault.store
     with store.reading():
         waiting, unconfirmed = waiting_counts(vault)
-        open_conflicts = conflicts(vault)
-        held, mapped = released_versions(store), desks(vault)
-        against, beacons, hidden = counts(vault), known_beacons(vault), waiting_releases(vault)
-        mine, known = vector_here(vault), person_vectors(vault)
-        revoked = tuple(formers(vault))
-        has_more_keys = bool(store.rows(f"{OWN_NODES} LIMIT 1"))
-        cut = {Verifier.parse(gone.node) for gone in revoked}
-        found_peers = tuple(
-            _peer(
-                vault,
-                person,
-                ahead_behind(mine, known.get(person.node, VersionVector()), cut),
-                _released(held, linked(vault, person.node) if has_more_keys else {person.node}),
-                against[person.node],
-                beacons.get(person.node),
-                waiting_of(vault, hidden, person.node),
-            )
-            for person in peers(vault)
-        )
+        known, mapped = _known(vault), desks(vault)
+        named = {desk for of_node in known.released.values() for desk in of_node}
         return Status(
             vault=str(vault.folder),
             node=vault.node.text,
             name=vault.name,
             group=vault.group,
             member=is_member(vault, vault.node.text),
-            desks=tuple(_desk(vault, desk.name, open_conflicts, hidden, held) for desk in mapped),
-            peers=found_peers,
+            desks=tuple(_desk(vault, known, desk.name) for desk in mapped),
+            peers=tuple(_peer(vault, known, person) for person in peers(vault)),
             places=_places(vault),
             ahead=unconfirmed,
             queue=waiting,
-            conflicts=len(open_conflicts),
-            requests=int(
-                str(store.rows("SELECT count(*) FROM request WHERE node NOT IN (SELECT node FROM member)")[0][0])
-            ),
-            records=int(str(store.rows("SELECT ifnull(sum(records), 0) FROM counts")[0][0])),
+            conflicts=len(known.conflicts),
+            requests=_number(store, "SELECT count(*) FROM request WHERE node NOT IN (SELECT node FROM member)"),
+            records=_number(store, "SELECT ifnull(sum(records), 0) FROM counts"),
             revocations=len(waiting_revocations(vault)),
-            revoked=revoked,
+            revoked=known.revoked,
             waits_by_name=waits_by_name(vault),
             spent_on=_spent_on(vault),
             held_back=_held_back(vault, refusal),
             is_empty=vault.founding is not None and not store.rows("SELECT 1 FROM member LIMIT 1"),
-            unmapped=tuple(sorted({desk for of_node in held.values() for desk in of_node} - {d.name for d in mapped})),
+            unmapped=tuple(sorted(named - {desk.name for desk in mapped})),
             missing_entry=first_missing(vault),
             texts=_texts(vault),
         )
+
+
+class _Known(NamedTuple):
+    """What is asked of the store once, for all desks and all peers.
+
+    Args:
+        conflicts: open ones.
+        released: the versions of each desk, by node and desk.
+        hidden: releases that count and are not shown, by node and desk.
+        evidence: counts against each node.
+        beacons: last seen, by node.
+        mine: how far each log counts here.
+        vectors: the same of each peer, as last seen, by node.
+        revoked: everybody who was.
+        cut: the same by their nodes.
+        has_more_keys: whether somebody has more than one.
+    """
+
+    conflicts: list[Conflict]
+    released: Mapping[str, Mapping[str, Span]]
+    hidden: Mapping[str, Counter[str]]
+    evidence: Mapping[str, int]
+    beacons: Mapping[str, SeenBeacon]
+    mine: VersionVector
+    vectors: Mapping[str, VersionVector]
+    revoked: tuple[FormerMember, ...]
+    cut: Set[Verifier]
+    has_more_keys: bool
+
+
+def _known(vault: Vault) -> _Known:
+    revoked = tuple(formers(vault))
+    return _Known(
+        conflicts=conflicts(vault),
+        released=released_versions(vault.store),
+        hidden=waiting_releases(vault),
+        evidence=counts(vault),
+        beacons=known_beacons(vault),
+        mine=vector_here(vault),
+        vectors=person_vectors(vault),
+        revoked=revoked,
+        cut={Verifier.parse(gone.node) for gone in revoked},
+        has_more_keys=bool(vault.store.rows(f"{OWN_NODES} LIMIT 1")),
+    )
+
+
+def _number(store: Store, asked: str) -> int:
+    return int(str(store.rows(asked)[0][0]))
 
 
 def _texts(vault: Vault) -> tuple[LeftText, ...]:
@@ -335,39 +365,27 @@ def _range(low: Version, high: Version) -> str:
     return f"{low}" if low == high else f"{low}-{high}"
 
 
-def _desk(
-    vault: Vault,
-    desk: str,
-    open_conflicts: list[Conflict],
-    hidden: Mapping[str, Counter[str]],
-    held: Mapping[str, Mapping[str, Span]],
-) -> DeskStatus:
-    mine = held.get(vault.node.text, {}).get(desk)
+def _desk(vault: Vault, known: _Known, desk: str) -> DeskStatus:
+    mine = known.released.get(vault.node.text, {}).get(desk)
     head = line_head(vault.store, vault.node.text, desk)
+    released = (of_node[desk].high for of_node in known.released.values() if desk in of_node)
     return DeskStatus(
         desk=desk,
         version=mine.high if mine is not None else None,
         revision=head.number if head else 0,
-        relation=relation_beside(vault, desk, open_conflicts),
+        relation=relation_beside(vault, desk, known.conflicts),
         unreleased=unreleased(vault, desk),
-        highest=max((of_node[desk].high for of_node in held.values() if desk in of_node), default=None),
-        waiting=waiting_in(vault, hidden, desk),
+        highest=max(released, default=None),
+        waiting=waiting_in(vault, known.hidden, desk),
         is_unfinished=is_unfinished(vault, desk),
         left=left_to_person(vault, desk),
     )
 
 
-def _peer(
-    vault: Vault,
-    person: Person,
-    difference: tuple[int, int],
-    versions: str,
-    evidence: int,
-    beacon: SeenBeacon | None,
-    waiting: int,
-) -> PeerStatus:
+def _peer(vault: Vault, known: _Known, person: Person) -> PeerStatus:
     row = vault.store.rows("SELECT tai, CAST(unreleased AS INTEGER), said FROM met WHERE node = ?", person.node)
-    ahead, behind = difference
+    ahead, behind = ahead_behind(known.mine, known.vectors.get(person.node, VersionVector()), known.cut)
+    nodes = linked(vault, person.node) if known.has_more_keys else {person.node}
     if not row:
         state = "not synced"
     elif behind:
@@ -381,12 +399,12 @@ def _peer(
         node=person.node,
         state=state,
         last_sync=noted_utc(row[0][0]) if row else None,
-        versions=versions,
+        versions=_released(known.released, nodes),
         behind=behind,
         ahead=ahead,
         unreleased=int(row[0][1] or 0) if row else 0,
-        evidence=evidence,
-        beacon=beacon,
-        waiting=waiting,
+        evidence=known.evidence[person.node],
+        beacon=known.beacons.get(person.node),
+        waiting=waiting_of(vault, known.hidden, person.node),
         heard=noted_utc(row[0][2]) if row and row[0][2] else None,
     )
