@@ -21,7 +21,8 @@ from lazy.problems import at_place
 from lazy.queue import next_sync
 from lazy.results import PlaceResult, Planned
 from lazy.visits.errand import Errand
-from lazy.visits.rounds import held_back, next_command, unless_held, vector_of
+from lazy.visits.next_command import next_command
+from lazy.visits.rounds import held_back, unless_held, vector_of
 from transports.address import AddressKind
 from transports.errors import OnlyRead, PlaceCrowded, PlaceNotWritable
 from transports.layout import group_directory
@@ -187,7 +188,7 @@ def move(vault: Vault, prepared: Prepared, watch: Watch = Watch(), *, tells_held
 
         medium, plan = left.pop(place.name)
         with closing(medium), turn(vault, place, watch):
-            return carry_out(vault, place, medium, plan, watch=watch)
+            return carry_out(vault, place, medium, plan, Errand(watch=watch))
 
     results = _each(vault, prepared.places, act, pull=prepared.pull, dry_run=False)
     return unless_held(results, tells_held=tells_held)

@@ -27,7 +27,8 @@ from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Traffic
 from lazy.visits.errand import Errand
-from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, unknown_in, vector_of
+from lazy.visits.rounds import HELD, close_round, held_back, note_held, unknown_in, vector_of
+from lazy.visits.visit_end import finish
 from transports.address import AddressKind
 from transports.errors import OnlyRead, RefusedThere
 from transports.http.paths import REQUEST_PATH, TAKEN
@@ -119,7 +120,7 @@ class _Visit:
         if self._errand.dry_run:
             return self._plan()
         if not self._is_let_in():
-            finish(self.vault, self.place, self.count, "", self.result, push=False, pull=True)
+            finish(self.vault, self.place, self.count, "", self.result, Errand(push=False))
             return self.result
         try:
             self._exchange_all()
@@ -219,17 +220,7 @@ class _Visit:
             also = self._trips.bookmark.keep
             close_round(self.vault, self.receiver, self.result, before, self._errand.watch, also=also)
         place_id = self.peer.text if self.place.kind == AddressKind.VAULT else ""
-        errand = self._errand
-        finish(
-            self.vault,
-            self.place,
-            self.count,
-            place_id,
-            self.result,
-            push=errand.push,
-            pull=errand.pull,
-            is_again=errand.is_again,
-        )
+        finish(self.vault, self.place, self.count, place_id, self.result, self._errand)
 
     # The exchange
 

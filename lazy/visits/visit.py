@@ -8,7 +8,8 @@ is named, and the rest of the visit goes on.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 from lazy.belonging.beacon import read_beacons
 from lazy.belonging.circle import leave_request
@@ -28,8 +29,9 @@ from lazy.visits.owners import gathered
 from lazy.visits.passes import Passes
 from lazy.visits.plans import VisitPlan, amount, plan_visit
 from lazy.visits.publish import publish_mine
-from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, unknown_in, vector_of
+from lazy.visits.rounds import HELD, close_round, held_back, note_held, unknown_in, vector_of
 from lazy.visits.sending import Outgoing, is_current
+from lazy.visits.visit_end import finish
 from transports.address import AddressKind
 from transports.errors import WRITE_REFUSALS, MailboxSetBack
 from transports.mailbox import MailboxMedium
@@ -37,10 +39,6 @@ from transports.proven import Proven
 from vault.errors import DataError, PeerError, PlaceError
 from vault.revisions.history import ReleasesShown, releases_shown
 from vault.vault import Vault
-from vault.watch import Watch
-
-if TYPE_CHECKING:
-    from lazy.visits.scoping import ScopedSync
 
 __all__ = ["carry_out", "may_push", "show", "visit"]
 
@@ -56,8 +54,7 @@ def visit(vault: Vault, place: Place, medium: MailboxMedium, errand: Errand) -> 
     plan = plan_visit(vault, place.name, medium, push=push, pull=errand.pull)
     if errand.dry_run:
         return show(vault, place, medium, plan)
-    is_again = errand.is_again
-    return carry_out(vault, place, medium, plan, watch=errand.watch, scope=errand.scope, is_again=is_again)
+    return carry_out(vault, place, medium, plan, errand)
 
 
 def may_push(vault: Vault, medium: MailboxMedium, *, push: bool, pull: bool) -> bool:
@@ -102,10 +99,7 @@ def carry_out(
     place: Place,
     medium: MailboxMedium,
     plan: VisitPlan,
-    *,
-    watch: Watch = Watch(),
-    scope: ScopedSync | None = None,
-    is_again: bool = False,
+    errand: Errand = Errand(),
 ) -> PlaceResult:
     """Do what a plan says: what came to the medium or the vault after it was made is no part of the first pass.
 
@@ -124,9 +118,9 @@ def carry_out(
     reason = held_back(vault)
     if reason is not None and plan.readings is None:
         raise reason
-    at = _Visit(vault, place, medium, plan, watch, Receiver(vault, place.name), result)
+    at = _Visit(vault, place, medium, plan, errand, Receiver(vault, place.name), result)
     try:
-        _carry_out(at, before, scope, may_sign=reason is None, is_again=is_again)
+        _carry_out(at, before, may_sign=reason is None)
     except HELD as error:
         if result.refusal is not None:
             _note_refusal(result, result.refusal)
@@ -142,7 +136,7 @@ class _Visit(NamedTuple):
         place: where.
         medium: the same, opened.
         plan: what is done.
-        watch: progress and cancel.
+        errand: how, and of what; the plan says whether it sends and reads.
         receiver: takes what comes in.
         result: filled in.
     """
@@ -151,13 +145,14 @@ class _Visit(NamedTuple):
     place: Place
     medium: MailboxMedium
     plan: VisitPlan
-    watch: Watch
+    errand: Errand
     receiver: Receiver
     result: PlaceResult
 
 
-def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, may_sign: bool, is_again: bool) -> None:
-    vault, place, medium, plan, watch, receiver, result = at
+def _carry_out(at: _Visit, before: ReleasesShown, *, may_sign: bool) -> None:
+    vault, place, medium, plan, errand, receiver, result = at
+    watch, scope = errand.watch, errand.scope
     push, pull = plan.sending is not None, plan.readings is not None
     reader = MailboxReader(vault, medium, receiver, watch, scope)
     put = _Put()
@@ -190,7 +185,7 @@ def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, m
         result.problems = told_of_closed(vault, medium, place.kind, result.problems)
         if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask
             read_beacons(vault, place.name, medium)
-    finish(vault, place, medium.count, medium.place_id, result, push=push, pull=pull, is_again=is_again)
+    finish(vault, place, medium.count, medium.place_id, result, replace(errand, push=push, pull=pull))
 
 
 class _Put(NamedTuple):
@@ -267,11 +262,11 @@ def _publish(at: _Visit) -> Outgoing | None:
         leave_request(at.vault, at.medium)
     if at.plan.sending is None:
         return None
-    reader = MailboxReader(at.vault, at.medium, at.receiver, at.watch)
+    reader = MailboxReader(at.vault, at.medium, at.receiver, at.errand.watch)
     return publish_mine(
         at.vault,
         at.medium,
-        at.watch,
+        at.errand.watch,
         name=at.place.name,
         planned=at.plan.sending,
         on_other=lambda: _read_myself(at.vault, reader, at.result),
@@ -282,7 +277,9 @@ def _publish_again(at: _Visit, proven: Proven, *, may_sign: bool) -> _Put | None
     """Put there what is mine to share by now, and return it; None where nothing came since the plan."""
     if may_sign and at.plan.sending is not None and is_current(at.vault, at.plan.sending):
         return None
-    return _tried(lambda: publish_mine(at.vault, at.medium, at.watch, name=at.place.name, proven=proven), pull=True)
+    return _tried(
+        lambda: publish_mine(at.vault, at.medium, at.errand.watch, name=at.place.name, proven=proven), pull=True
+    )
 
 
 def _tell_lost(at: _Visit, *, may_push: bool) -> None:
@@ -321,7 +318,7 @@ def _read(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_known: b
     My own is read too, where it was not looked at by publishing to it, for another may have written it under my key,
     and where content or an entry of my log is missing here, for it may lie there and nowhere else.
     """
-    passes = Passes(at.vault, at.place, at.medium, reader, at.result.came, at.watch)
+    passes = Passes(at.vault, at.place, at.medium, reader, at.result.came, at.errand.watch)
     try:
         passes.read(at.plan, reads_mine=not (is_mine_known and may_sign), admits=may_sign)
     finally:  # what was met goes to the evidence too where the rest was cut off
