@@ -212,28 +212,47 @@ def heal_markers(vault: Vault) -> list[BadThing]:
     return healed
 
 
-def heal_git_ids(vault: Vault) -> list[BadThing]:
-    """Write anew at git hosts which place each is, where a visit missed that and my mailbox proves it."""
-    from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
+def heal_git_ids(vault: Vault) -> tuple[list[BadThing], list[BadThing]]:
+    """Write anew at git hosts which place each is, where a visit missed that and my mailbox proves it.
 
-    healed, faults = [], known_faults(vault)
+    Returned is what is whole again, and of what is not why the host did not take it.
+
+    Raises:
+        NotWritable, DiskFull, and the like: that it is whole cannot be noted here.
+    """
+    healed, refused, faults = list[BadThing](), list[BadThing](), known_faults(vault)
     for place in places(vault):
         fault = faults.get(place.name)
         if place.kind != AddressKind.GIT or place.home is None or fault is None or fault.code != PlaceUnmarked.code:
             continue
-        with (
-            suppress(LaceError),
-            closing(
-                GitPlace(parse_stored(place.uri).uri, place.home, place.place_id, patience=vault.around.patience)
-            ) as inner,
-        ):
-            keys = VaultKeys(vault, place.place_id, is_on=is_encrypted(vault, place))
-            if inner.renew(place.place_id, partial(_is_proven, vault, inner, keys)):
-                with vault.writing(receiving=True) as w:
-                    clear_fault(w, place.name)
-                message = f"The branch lace/place at {place.name} was gone; my mailbox there proves which place it is."
-                healed.append(BadThing("place", f"{place.name}/lace/place", "marker-damaged", message))
-    return healed
+        name = f"{place.name}/lace/place"
+        try:
+            is_whole = _renewed(vault, place, place.home)
+        except Cancelled:
+            raise
+        except LaceError as error:
+            message = f"The branch lace/place at {place.name} could not be written anew. {error.message}"
+            refused.append(BadThing("place", name, error.code, message))
+            continue
+        if is_whole:
+            with vault.writing(receiving=True) as w:
+                clear_fault(w, place.name)
+            message = f"The branch lace/place at {place.name} was gone; my mailbox there proves which place it is."
+            healed.append(BadThing("place", name, "marker-damaged", message))
+    return healed, refused
+
+
+def _renewed(vault: Vault, place: Place, home: Path) -> bool:
+    """Tell whether a git host says from now which place it is.
+
+    Raises:
+        LaceError: it cannot be asked, or does not take it.
+    """
+    from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
+
+    with closing(GitPlace(parse_stored(place.uri).uri, home, place.place_id, patience=vault.around.patience)) as inner:
+        keys = VaultKeys(vault, place.place_id, is_on=is_encrypted(vault, place))
+        return inner.renew(place.place_id, partial(_is_proven, vault, inner, keys))
 
 
 def _is_proven(vault: Vault, inner: MailboxMedium, keys: VaultKeys) -> bool:

@@ -65,3 +65,18 @@ def test_who_only_fetched_the_branch_that_says_which_place_a_host_is_writes_it_a
         assert "host/lace/place" in {one["name"] for one in bob.lace("fsck", "--repair")["repaired"]}
         for person in (bob, alice):
             assert person.lace("sync", "host")["problems"] == []
+
+
+def test_a_repair_says_why_it_did_not_write_that_branch_anew(alice: Person, tmp_path: Path) -> None:
+    """APP-13, APP-15: it named itself as the way out, each time again, and not what the host had said to it."""
+    alice.lace("init", "--name", "alice")
+    bare = bare_repository(tmp_path / "host.git")
+    alice.lace("place", "add", "host", str(bare))
+    alice.lace("sync", "host")
+    git(bare, "update-ref", "-d", "refs/heads/lace/place")
+    assert alice.lace("sync", "host", expect=21)["error"]["code"] == "place-unmarked"
+    git(bare, "config", "receive.hideRefs", "refs/heads/lace/place")
+    notes = alice.lace("fsck", "--repair")["notes"]
+    assert any("hidden ref" in note["message"] for note in notes), notes
+    git(bare, "config", "--unset", "receive.hideRefs")
+    assert "host/lace/place" in {one["name"] for one in alice.lace("fsck", "--repair")["repaired"]}
