@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NothingToRelease",
     "Released",
+    "Releasing",
     "VersionTaken",
     "check_free",
     "check_new",
@@ -57,6 +58,20 @@ class NothingToRelease(CallerError):
     code = "nothing-to-release"
     exit_code = 2
     hint = "Change something first, or name a version to release the same content again."
+
+
+class Releasing(NamedTuple):
+    """What the head of my line of a desk is to be released as.
+
+    Args:
+        desk: of the line.
+        version: free, as `check_free` says.
+        message: what friends read of it.
+    """
+
+    desk: str
+    version: Version
+    message: str
 
 
 class Released(NamedTuple):
@@ -212,7 +227,7 @@ def release(
         committed = seal_commit(w, vault, message or release_message(wanted), desk=desk, watch=watch)
         if not committed and version is None and not unreleased(vault, desk):
             raise _nothing_new(vault, desk, committed.problems)
-        made = seal_release(w, vault, wanted, message, committed, desk=desk, watch=watch)
+        made = seal_release(w, vault, Releasing(desk, wanted, message), committed, watch=watch)
         noted(w, made)
         return made
 
@@ -220,11 +235,9 @@ def release(
 def seal_release(
     w: Writer,
     vault: Vault,
-    version: Version,
-    message: str,
+    to: Releasing,
     committed: Committed | Unchanged = Unchanged(),
     *,
-    desk: str = MAIN,
     together: Callable[[RecordHash], Sequence[RecordHash]] = lambda _release: (),
     watch: Watch = Watch(),
 ) -> Released:
@@ -233,10 +246,8 @@ def seal_release(
     Args:
         w: the write.
         vault: whose release it is.
-        version: free, as `check_free` says.
-        message: what friends read of it.
+        to: what it is released as.
         committed: what was committed for it, if anything was.
-        desk: of the line.
         together: is given the release, and returns further records to share in the same log entry: a write makes one,
             since the mark counts one intended entry at a time.
         watch: progress and cancel.
@@ -245,29 +256,22 @@ def seal_release(
         NothingToRelease, OwnWorkApart, NotPermitted: as `release`.
         Cancelled: the person stopped it.
     """
-    from vault.readers import check_readers  # noqa: PLC0415 - to list conflicts needs none
-
-    head = line_head(vault.store, vault.node.text, desk)
-    if head is None:
-        raise _nothing_yet(desk, committed.problems)
-    refuse_apart(w, vault, desk)
-    first = is_first(vault, desk, head.commit)
-    tree = commit_info(vault.store, head.commit).tree
-    check_readers(vault, desk, tree)
+    head, tree = _head_to_release(w, vault, to.desk, committed.problems)
+    first = is_first(vault, to.desk, head.commit)
     content = vault.store.content_sum(tree, lambda _read: watch.cancelled())
-    sealed = _seal_head(w, vault, head, version, message, content)
+    sealed = _seal_head(w, vault, head, to, content)
     more = [*together(sealed)]
-    more += unshared_labels(w, vault.node.text, desk, MAX_ENTRIES - 1 - len(more))
+    more += unshared_labels(w, vault.node.text, to.desk, MAX_ENTRIES - 1 - len(more))
     watch.cancelled()  # from here on it is released
     entry = w.log([sealed, *more])
     told = {"release": sealed.text, "seq": str(entry.seq)}
-    w.audit("seal-release", f"{desk}@{version}", told, motivation=message)
+    w.audit("seal-release", f"{to.desk}@{to.version}", told, motivation=to.message)
     since = Since(committed.base, committed.items) if committed else None
-    files, size = keep_totals(w.store, desk, tree, since)
+    files, size = keep_totals(w.store, to.desk, tree, since)
     return Released(
         release=sealed,
-        version=version,
-        desk=desk,
+        version=to.version,
+        desk=to.desk,
         commit=head.commit,
         seq=entry.seq,
         content_sha512=content,
@@ -278,16 +282,33 @@ def seal_release(
     )
 
 
-def _seal_head(w: Writer, vault: Vault, head: Head, version: Version, message: str, content: str) -> RecordHash:
-    """Seal the release of a head under a version; nothing shares it yet."""
+def _head_to_release(w: Writer, vault: Vault, desk: str, problems: Iterable[Problem]) -> tuple[Head, RecordHash]:
+    """Return the head of my line, and its tree, which all who get it may read.
+
+    Raises:
+        NothingToRelease, OwnWorkApart, NotPermitted: as `release`.
+    """
+    from vault.readers import check_readers  # noqa: PLC0415 - to list conflicts needs none
+
+    head = line_head(vault.store, vault.node.text, desk)
+    if head is None:
+        raise _nothing_yet(desk, problems)
+    refuse_apart(w, vault, desk)
+    tree = commit_info(vault.store, head.commit).tree
+    check_readers(vault, desk, tree)
+    return head, tree
+
+
+def _seal_head(w: Writer, vault: Vault, head: Head, to: Releasing, content: str) -> RecordHash:
+    """Seal the release of a head; nothing shares it yet."""
     plex = Release.to_plex(
         group=vault.group,
         desk=head.desk,
-        version=version,
+        version=to.version,
         commit=head.commit,
         rev=head.rev,
         content_sha512=content,
-        message=plain_text(message),
+        message=plain_text(to.message),
         tai=w.tai(),
     )
     return w.seal(plex).hash

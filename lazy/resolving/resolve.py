@@ -37,7 +37,7 @@ from vault.folder.work import (
 )
 from vault.names import Version
 from vault.records import RecordHash
-from vault.releasing import check_free, seal_release
+from vault.releasing import Releasing, check_free, seal_release
 from vault.revisions.graph import ancestors, newest
 from vault.revisions.history import commit_info
 from vault.vault import Vault
@@ -190,7 +190,7 @@ def resolve_merged(
 
 def _merged_heads(act: _Act, version: Version, picks: Picks) -> Resolved:
     done = _settle_heads(act, picks)
-    released = seal_release(act.w, act.vault, version, act.reason, desk=act.conflict.desk)
+    released = seal_release(act.w, act.vault, Releasing(act.conflict.desk, version, act.reason))
     return done._replace(release=released.release)
 
 
@@ -205,7 +205,7 @@ def _merged_version(act: _Act, version: Version, picks: Picks) -> Resolved:
         made.append(seal_resolution(w, vault, conflict, commit, reason, release=release, is_logged=False))
         return made
 
-    released = seal_release(w, vault, version, reason, desk=conflict.desk, together=together)
+    released = seal_release(w, vault, Releasing(conflict.desk, version, reason), together=together)
     done = Resolved(conflict.id, Status.MERGED, made[0], released.release, commit)
     return done._replace(written=moved.written, deleted=moved.deleted)
 
