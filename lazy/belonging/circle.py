@@ -6,7 +6,7 @@ What a member decides of somebody who asks to belong stands in `lazy/belonging/a
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,7 +113,6 @@ def accept(
         VaultExists, BadName, and what `Invitation.decode` raises: the line is cut or mistyped.
     """
     from lazy.belonging.invitations import Invitation  # noqa: PLC0415
-    from transports.address import WEB_KINDS, check_host  # noqa: PLC0415
     from vault.beginning import enter_vault  # noqa: PLC0415 - once in the life of a vault
 
     invitation = Invitation.decode(line)
@@ -127,15 +126,10 @@ def accept(
         w.store.set_note(INVITATION, line)
         w.store.set_note(INVITER, invitation.inviter.text)
         for place_name, told in invitation.places:
-            uri, mark, _ = told.partition(_ENCRYPTED)
-            try:
-                place = make_place(vault, place_name, uri, cwd=folder, create=False)
-                if place.kind in WEB_KINDS:
-                    check_host(place.uri)
-                keep_place(w, place)
-                note_encrypted(w, place_name, is_on=bool(mark))
-            except (PlaceError, UnknownPlaceKind):
-                continue  # of a kind this version does not speak; the vault is begun all the same
+            with suppress(
+                PlaceError, UnknownPlaceKind
+            ):  # this version may not speak one; the vault is begun all the same
+                _keep_told(w, vault, place_name, told, folder)
         # The act comes behind its parts, and an undo takes no part of it back.
         w.audit("lace-accept", invitation.group_id, {"inviter": invitation.inviter.text})
         noted(vault, w)
@@ -143,6 +137,22 @@ def accept(
     vault = enter_vault(folder, around, name=name, group=invitation.group_id, founding=invitation.founding, also=also)
     leave_requests(vault)
     return vault, invitation
+
+
+def _keep_told(w: Writer, vault: Vault, name: str, told: str, folder: Path) -> None:
+    """Keep a place as an invitation says it, which `_told` wrote.
+
+    Raises:
+        PlaceError, UnknownPlaceKind: it can be none here.
+    """
+    from transports.address import WEB_KINDS, check_host  # noqa: PLC0415 - once in the life of a vault
+
+    uri, mark, _ = told.partition(_ENCRYPTED)
+    place = make_place(vault, name, uri, cwd=folder, create=False)
+    if place.kind in WEB_KINDS:
+        check_host(place.uri)
+    keep_place(w, place)
+    note_encrypted(w, name, is_on=bool(mark))
 
 
 def leave_requests(vault: Vault) -> None:
@@ -265,18 +275,7 @@ def join(
     """
     check_person(name)
     node = Verifier.parse(key)
-    if node == vault.node or name == vault.name:
-        raise NameTaken(f"{name!r} is your own name or has your own key.", hint="Join others; you are here already.")
-    if any(person.name == name for person in peers(vault)) or vault.store.rows(
-        "SELECT 1 FROM peer WHERE name = ?", name
-    ):
-        elsewhere, other = (
-            as_typed("place add", "NAME", "URI", options=as_option("--for", name)),
-            as_typed("leave", name),
-        )
-        way = f"To meet them at one place more: {elsewhere} - to give the name to somebody else, first: {other}"
-        raise NameTaken(f"There is already a peer called {name!r}.", hint=way)
-    refuse_taken(vault.store, name)
+    _refuse_known(vault, name, node)
     # The place first: when it cannot be, nobody was joined.
     place = make_place(vault, f"{name}-place", uri, cwd=cwd, node=node.text)
     with vault.writing() as w:
@@ -293,6 +292,22 @@ def join(
             keep_place(w, place)
         noted(w, place)
     return place
+
+
+def _refuse_known(vault: Vault, name: str, node: Verifier) -> None:
+    """Refuse who cannot be joined under a name: oneself, and where somebody or some place has it.
+
+    Raises:
+        NameTaken: as `join`.
+    """
+    if node == vault.node or name == vault.name:
+        raise NameTaken(f"{name!r} is your own name or has your own key.", hint="Join others; you are here already.")
+    is_noted = bool(vault.store.rows("SELECT 1 FROM peer WHERE name = ?", name))
+    if is_noted or any(person.name == name for person in peers(vault)):
+        elsewhere = as_typed("place add", "NAME", "URI", options=as_option("--for", name))
+        way = f"To meet them at one place more: {elsewhere} - to give the name to somebody else, first: "
+        raise NameTaken(f"There is already a peer called {name!r}.", hint=way + as_typed("leave", name))
+    refuse_taken(vault.store, name)
 
 
 def node_to_leave(vault: Vault, name: str) -> str:
