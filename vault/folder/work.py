@@ -228,6 +228,50 @@ def seal_commit(
         from vault.folder.meanwhile import check_taken, not_named, take_named  # noqa: PLC0415
 
         check_taken(vault, desk, paths)
+    found = _found(w, vault, desk, paths, watch)
+    root, items = _named(w, vault, found.on, found.snap, paths)
+    if not items:
+        found.cache.keep()
+        w.flush()
+        return Unchanged(tuple(sorted((*left, *found.snap.problems))))
+    refuse_unnamed(vault, desk, found.on, items, found.snap.problems, paths)
+    above = newest(vault.store, contained(found.base))
+    made, number = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)
+    note_committed(w, desk, found.looked, made)
+    found.cache.keep()  # what was asked before holds until something is written
+    if left:
+        take_named(vault, desk, paths)
+        left = not_named(left, paths)
+    return Committed(made, desk, number, items, tuple(sorted((*left, *found.snap.problems))), found.on)
+
+
+class _Found(NamedTuple):
+    """How a commit found its folder.
+
+    Args:
+        base: what it stands on.
+        snap: what it holds, which is stored.
+        cache: what the scan saw, to be kept with what was stored.
+        looked: the tree of another state that it looks at.
+    """
+
+    base: Checkout | None
+    snap: Snapshot
+    cache: StoredDirCache
+    looked: RecordHash | None
+
+    @property
+    def on(self) -> RecordHash | None:
+        """The tree that it stands on."""
+        return self.base.tree if self.base is not None else None
+
+
+def _found(w: Writer, vault: Vault, desk: str, paths: Sequence[str], watch: Watch) -> _Found:
+    """Store what is new in a folder, and forget former rules that keep out nothing any more.
+
+    Raises:
+        NoSuchDesk, FolderGone, Unreadable, Cancelled: as `vault.folder.looking.take`.
+    """
     base = checkout_of(vault, desk)
     cache = StoredDirCache(vault, desk, spills=True)
     held = held_by(vault, desk, paths)
@@ -236,21 +280,7 @@ def seal_commit(
     is_clean = base is not None and snap.root == base.tree
     has_rules = os.path.lexists(scanned_folder(vault, desk) / IGNORE_FILE)
     forget_idle(w, desk, held, snap.problems, is_clean=is_clean, has_rules=has_rules)
-    root, items = _named(w, vault, base.tree if base else None, snap, paths)
-    problems = tuple(sorted((*left, *snap.problems)))
-    if not items:
-        cache.keep()
-        w.flush()
-        return Unchanged(problems)
-    refuse_unnamed(vault, desk, base.tree if base else None, items, snap.problems, paths)
-    above = newest(vault.store, contained(base))
-    made = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)
-    note_committed(w, desk, looked, made[0])
-    cache.keep()  # what was asked before holds until something is written
-    if left:
-        take_named(vault, desk, paths)
-        problems = tuple(sorted((*not_named(left, paths), *snap.problems)))
-    return Committed(made[0], desk, made[1], items, problems, base.tree if base else None)
+    return _Found(base, snap, cache, looked)
 
 
 def _named(
