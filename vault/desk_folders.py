@@ -248,18 +248,9 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         raise DeskTaken(f"{folder} belongs to the vault itself.")
     target = vault.folder / path
     with vault.writing() as w:
-        for desk in desks(vault):
-            if path and desk == Desk(name, path):
-                return desk._replace(already=True)
-            if desk.name == name and not _was_moved(vault, desk, target):
-                raise DeskTaken(f"The desk {name!r} is mapped to {desk.dir or 'the whole shared folder'} already.")
-            if desk.name != name and (desk.dir == path or _is_same(vault.folder / desk.dir, target)):
-                what = path or "The whole shared folder"
-                raise DeskTaken(f"{what} is the desk {desk.name!r} already.", hint="Name another sub-folder.")
-        if target.resolve() != vault.folder.resolve() / path or (target.exists() and not target.is_dir()):
-            raise DeskTaken(f"{path} is not a plain folder of this vault.")
-        if os.path.lexists(target / DOT_VAULT):
-            raise DeskTaken(f"{path} holds a vault of its own.")
+        if path and (mapped_so := next((desk for desk in desks(vault) if desk == Desk(name, path)), None)):
+            return mapped_so._replace(already=True)
+        _refuse_taken(vault, name, path)
         # Of a folder that was no path nothing can have been moved.
         before = {desk.name: desk.dir for desk in desks(vault)}
         before |= {desk.name: path for desk in no_paths(vault) if desk.name == name}
@@ -276,6 +267,25 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
             w.audit("lace-desk", desk_name, {"folder": folder_now})
         make_directory(target)
     return Desk(name, path, held_around=around if name in held else "", along=tuple(along), permits=ruled)
+
+
+def _refuse_taken(vault: Vault, name: str, path: str) -> None:
+    """Refuse a name or folder that cannot be a desk's.
+
+    Raises:
+        DeskTaken: as `add_desk`.
+    """
+    target = vault.folder / path
+    for desk in desks(vault):
+        if desk.name == name and not _was_moved(vault, desk, target):
+            raise DeskTaken(f"The desk {name!r} is mapped to {desk.dir or 'the whole shared folder'} already.")
+        if desk.name != name and (desk.dir == path or _is_same(vault.folder / desk.dir, target)):
+            what = path or "The whole shared folder"
+            raise DeskTaken(f"{what} is the desk {desk.name!r} already.", hint="Name another sub-folder.")
+    if target.resolve() != vault.folder.resolve() / path or (target.exists() and not target.is_dir()):
+        raise DeskTaken(f"{path} is not a plain folder of this vault.")
+    if os.path.lexists(target / DOT_VAULT):
+        raise DeskTaken(f"{path} holds a vault of its own.")
 
 
 def _hold_on(w: Writer, vault: Vault, mapped: Sequence[str]) -> tuple[set[str], tuple[tuple[str, Permit], ...]]:
