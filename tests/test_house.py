@@ -36,6 +36,8 @@ from vault.errors import (
 PACKAGES = ("lace_tui", "lazy", "spark_export", "transports", "vault")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 LONGEST = 600  # lines
+SCREEN = 54  # lines of a function, with its docstring
+PARAMETERS = 10  # of a function; what is passed on together is a value that has no name yet
 UNMAPPED = 12  # modules in a folder that need no order
 RANGES = {
     CallerError: range(2, 3),
@@ -134,6 +136,21 @@ def test_module_is_readable(path: Path) -> None:
         if isinstance(target, ast.Name)
     }
     assert "__all__" in assigned or assigned == {"__version__"}, "__all__ is missing"
+
+
+@pytest.mark.xdist_group("modules")
+def test_functions_fit_a_screen_and_take_what_one_can_hold() -> None:
+    """A function that is longer is two, and one that takes more lacks a value."""
+    wrong = []
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                taken = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+                count = len([one for one in taken if one not in {"self", "cls"}])
+                if lines > SCREEN or count > PARAMETERS:
+                    wrong.append(f"{name(path)} {node.name}: {lines} lines, {count} parameters")
+    assert not wrong
 
 
 @pytest.mark.parametrize("door", [path for path in MODULES if path.name == "__init__.py"], ids=name)
