@@ -15,13 +15,11 @@ from lazy.live.asking import ask_for
 from lazy.places.media import open_medium
 from lazy.places.registry import Place, places
 from lazy.receiving.refusals import ask_again
+from lazy.visits.markers import heal_git_ids, heal_markers, markers
 from lazy.visits.rot import (
     as_far_as_it_goes,
     found_rotten,
     heal,
-    heal_git_ids,
-    heal_markers,
-    markers,
     not_looked_at,
     settle,
     tidy,

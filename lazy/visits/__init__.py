@@ -16,5 +16,5 @@
 | `exchange`, `transfer`, `mailbox_port`, `listing_parts`, `owners` | reading the mailbox of somebody, and whose it is |
 | `drops` | the drops that are plugged in |
 | `carry`, `parcels` | the same by one file, or by records carried by hand |
-| `rot` | healing my own mailboxes |
+| `rot`, `markers` | healing my own mailboxes, and what says which place each lies at |
 """
