@@ -35,7 +35,7 @@ class Checked(NamedTuple):
 
     Args:
         report: it.
-        aside: names of what a repair put aside, sorted.
+        aside: names of what repairs put aside and still lies there, sorted.
         helps: whether a repair does something about what is wrong.
         is_repair: whether it was one.
     """
@@ -74,7 +74,7 @@ def _check_all(vault: Vault, watch: Watch, *, repairing: bool, mended: list[BadT
     report = mend(vault, watch=watch) if repairing else examine(vault, watch=watch)
     report = report._replace(repaired=(*mended, *report.repaired))
     aside = vault.dot / DAMAGED
-    names = sorted(path.name for path in aside.iterdir()) if repairing and aside.is_dir() else []
+    names = sorted(path.name for path in aside.iterdir()) if aside.is_dir() else []
     helps = any(_is_mended_here(vault, thing) for thing in report.bad)
     return Checked(report, tuple(names), helps, repairing)
 
@@ -122,7 +122,7 @@ def checked_lines(found: Checked) -> Iterator[tuple[Tone, str, str]]:
     yield from (("bad", f"! {thing.kind}", thing.message) for thing in report.bad)
     yield from (("good", "repaired", thing.message) for thing in report.repaired)
     yield from (("note", "note", thing.message) for thing in report.notes)
-    if any(not name.startswith(_STORE) for name in names):
+    if found.is_repair and any(not name.startswith(_STORE) for name in names):
         yield "plain", "", "Damaged records lie in .vault/damaged and are fetched again by: lace sync"
     if _STORE in names:
         text = "The store as it rotted lies in .vault/damaged/store.db. Once you miss nothing, delete it."

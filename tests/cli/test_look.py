@@ -217,6 +217,26 @@ def test_fsck_names_a_damaged_record(settled: Person) -> None:
     assert (settled.folder / ".vault" / "damaged" / repaired["damaged"][0]).is_file()
 
 
+def test_fsck_says_what_a_repair_kept_until_it_is_deleted(settled: Person) -> None:
+    """APP-13: a store that rotted lay there for good, as large as it was, and only the repair had said so."""
+    settled.run("fsck", "--repair")
+    assert settled.lace("fsck")["damaged"] == []
+    with store_of(settled) as db:
+        ((page,),) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'place'").fetchall()
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    path = settled.folder / ".vault" / "store.db"
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * 4096] ^= 1
+    path.write_bytes(data)
+    settled.run("fsck", "--repair")
+    kept = settled.folder / ".vault" / "damaged" / "store.db"
+    assert kept.is_file()
+    assert settled.lace("fsck")["damaged"] == ["store.db"]
+    assert "Once you miss nothing, delete it" in settled.run("fsck").text
+    kept.unlink()
+    assert "delete it" not in settled.run("fsck").text
+
+
 def test_fsck_of_a_file_that_is_no_store_does_not_point_to_itself(settled: Person) -> None:
     path = settled.folder / ".vault" / "store.db"
     for end in ("-wal", "-shm"):
