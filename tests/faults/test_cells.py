@@ -26,6 +26,19 @@ def test_a_request_that_rotted_hides_no_other(shelf: Shelf, column: str, value: 
     assert "damaged" not in alice.run("requests").text
 
 
+@pytest.mark.parametrize("column", ["before", "after"])
+def test_a_note_of_a_cut_off_update_that_rotted_hides_no_status(shelf: Shelf, column: str) -> None:
+    """APP-13: `status` told nothing of any desk; that the update was cut off stands in the row all the same."""
+    alice, _ = shelf.lay(grown)
+    cells = Cells(alice)
+    desks = alice.lace("status")["desks"]
+    cell = next(cell for cell in cells.of("unfinished") if cell.column == column)
+    assert cells.rot(cell, "R" + str(cell.value)[1:])
+    assert alice.lace("status")["desks"] == desks
+    assert alice.lace("fsck", expect=1)["bad"]
+    assert alice.run("update", "words").code == 41
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_a_cell_that_rotted_ends_no_command_for_good(shelf: Shelf, table: str) -> None:
     """APP-13, APP-14: commands ended as a fault of lace, also after the repair."""

@@ -29,6 +29,7 @@ from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import hold_on
 from vault.notes.folders import LEFT_AS_SAVED
 from vault.records import RecordHash
+from vault.store.database import StoreDamaged
 
 if TYPE_CHECKING:
     from vault.desks.choosing import Problem
@@ -183,8 +184,14 @@ def forget_left(vault: Vault, desk: str) -> None:
 
 
 def left_to_person(vault: Vault, desk: str) -> tuple[str, ...]:
-    """Return the files that an update left for a person, where it left nothing else; from stored state alone."""
-    trees = noted_trees(vault, desk)
+    """Return the files that an update left for a person, where it left nothing else; from stored state alone.
+
+    None where what is noted of them rotted, which `fsck` names: whoever looks at all desks sees the others.
+    """
+    try:
+        trees = noted_trees(vault, desk)
+    except StoreDamaged:
+        return ()
     if trees is None or vault.store.note(LEFT_AS_SAVED, desk) != trees[1]:
         return ()
     return tuple(change.path for change in diff_trees(vault.store, *trees))
