@@ -150,7 +150,8 @@ def _add_place(
         offer_new(name)
         return place_card(place, told, home.lace.taste.keys, is_encrypted=is_encrypted)
 
-    _unless_made(home, name, uri, do, added, refused, is_sealed=is_sealed)
+    named = here / _typed_address(where)
+    _unless_made(home, name, uri, do, added, refused, is_sealed=is_sealed, named=named if is_sealed else None)
 
 
 _Made = TypeVar("_Made")
@@ -165,8 +166,12 @@ def _unless_made(
     refused: Refused,
     *,
     is_sealed: bool = False,
+    named: Path | None = None,
 ) -> None:
-    """Remember a place; where a directory would be made for it, ask first: the address may be mistyped."""
+    """Remember a place; where a directory would be made for it, ask first: the address may be mistyped.
+
+    Nor is it guessed what was meant where all that was typed names a directory, `named`, with what asks to encrypt.
+    """
     what, here = f"Place: {inert(name)}", Path(home.lace.here)
     again: Refused | None = None if holds_password(uri) else refused  # such a one is shown nowhere
 
@@ -190,7 +195,12 @@ def _unless_made(
         home.lace.open_page(home, action, PlanPage("Make a directory?", lines, "make it", "back"), decided)
         return None
 
-    home.lace.begin(what, lambda vault, _: deeds.to_be_made(uri, here) or do(vault), looked, refused=again)
+    def look(vault: Vault) -> str | _Made:
+        if named is not None and named.is_dir():
+            raise BadArguments(f"There is a directory {named}.", hint="If you mean that one, put quotes around it.")
+        return deeds.to_be_made(uri, here) or do(vault)
+
+    home.lace.begin(what, lambda vault, _: look(vault), looked, refused=again)
 
 
 def _names(home: PlaceScreen) -> list[str]:

@@ -31,6 +31,26 @@ async def test_a_place_is_added_encrypted_in_the_app_too(app: LaceApp, story: St
         assert "cloud" not in text_of(app, "#meet"), "one act, one undo"
 
 
+async def test_a_directory_whose_name_ends_as_the_option_is_named_in_quotes(app: LaceApp, story: Story) -> None:
+    """APP-1: the one without that end was taken for the place, though it is the other that is there."""
+    where = story.root / "cloud --encrypt"
+    where.mkdir()
+    async with app.run_test(size=(140, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, "a", "ctrl+u", *"cloud", "enter")
+        app.screen.query_one(Input).value = str(where)
+        await press(pilot, "enter")
+        assert "put quotes around it" in " ".join(text_of(app, "#question").split())
+        app.screen.query_one(Input).value = f"'{where}'"
+        await press(pilot, "enter")
+        assert "can read" not in text_of(app, "#card-text")
+        with story.open("alice") as vault:
+            place = place_named(vault, "cloud")
+            assert not is_encrypted(vault, place)
+        assert [each.name for each in where.iterdir()] == ["lace-drop.txt"]
+        assert not (story.root / "cloud").exists()
+
+
 async def test_a_place_tells_that_it_is_encrypted_and_where_it_lies(app: LaceApp, story: Story) -> None:
     """APP-1, CYB-15: `lace places` tells it, the app did at the adding alone; and %E6%B1%A4 is no name to read."""
     where = story.root / "my 汤"
