@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from tests.transports.git_hosts import bare_repository
-from transports.errors import PlaceNotWritable, UnreadableFile
+from transports.errors import PlaceNotWritable, PlaceUnreachable, UnreadableFile
+from transports.git import host
 from transports.git.command import GitRunner
 from transports.git.objects import Objects, Row, rows_of, tree_of
+from transports.git.place import GitPlace
 from transports.git.remote import parse_remote
 from transports.git.repository import Repository
 
@@ -215,3 +218,39 @@ def test_what_is_no_tree_is_none(bad: bytes) -> None:
     assert rows_of(good, 1) == [("a", "blob", "11" * 20)]
     assert rows_of(good, 0) is None
     assert rows_of(good + bad, 5) is None
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_who_answers_questions_starts_while_the_remote_is_asked(
+    at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch, is_here: bool
+) -> None:
+    """Performance W5: what starts beside another process is not waited for."""
+    with closing(at("a")) as place:
+        if not is_here:
+            monkeypatch.setattr(host, "own_directory", lambda _path: None)
+        began, begin = list[str](), GitRunner._begin
+
+        def listening(runner: GitRunner, words: list[str]) -> subprocess.Popen[bytes]:
+            began.append(next(word for word in ("cat-file", "ls-remote", "other") if word in [*words, "other"]))
+            return begin(runner, words)
+
+        place.close()
+        monkeypatch.setattr(GitRunner, "_begin", listening)
+        place.check()
+    assert began == (["cat-file"] if is_here else ["cat-file", "ls-remote"])
+
+
+def test_no_git_stays_where_a_place_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever holds on to what was raised."""
+    started: list[subprocess.Popen[bytes]] = []
+    begin = GitRunner._begin
+
+    def listening(runner: GitRunner, words: list[str]) -> subprocess.Popen[bytes]:
+        started.append(begin(runner, words))
+        return started[-1]
+
+    monkeypatch.setattr(GitRunner, "_begin", listening)
+    with pytest.raises(PlaceUnreachable) as held:
+        GitPlace.open(f"git+file:{tmp_path / 'nowhere'}", tmp_path / "home")
+    assert started
+    assert all(process.returncode is not None for process in started), held

@@ -185,6 +185,11 @@ class Objects:
             self._known.pop(name, None)
             self._contents_size -= len(self._contents.pop(name, b""))
 
+    def begin(self) -> None:
+        """Start the git that answers questions, so that it is ready by the time of the first one."""
+        if self._knows_both and not self._running:
+            self._start(_BOTH)
+
     def close(self) -> None:
         """Let the gits that stay go, and what they said; what is asked next starts others."""
         _end_all(self._running)

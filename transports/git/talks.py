@@ -122,8 +122,15 @@ class Talks(Handing):
         Raises:
             PlaceError: the remote cannot be asked.
         """
-        if (there := self.refs_there()) is not None:
-            return there
+        self._objects.begin()  # it starts while the remote is asked
+        try:
+            there = self.refs_there()
+            return there if there is not None else self._listed()
+        except BaseException:
+            self._objects.close()  # a place that cannot be opened is closed by nobody
+            raise
+
+    def _listed(self) -> dict[str, str]:
         check_directory(self._git)
         self.hold_again()
         words = ["ls-remote", "--quiet", *self._far("upload-pack"), "--", self._git.remote.url, _REFS + "*"]
