@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from lace_tui.deeds import cut_off, finish
 from tests.circle.world import open_vault
+from tests.cli.conftest import make_pair
 from tests.cli.cutting import cut_folder_off
 from tests.cli.desks import meet
 from tests.people import Person
+from tests.shelf import Shelf
 from vault.desk_folders import FolderGone
 from vault.folder import unfinished
 from vault.watch import Watch
 
 
 @pytest.fixture
-def cut(pair: tuple[Person, Person]) -> Person:
+def cut(shelf: Shelf) -> Person:
     """Bob, whose update of the desk songs was cut off before it wrote anything, and whose folder of it was moved."""
-    alice, bob = pair
+    return shelf.lay(_cut)
+
+
+def _cut(root: Path) -> Person:
+    alice, bob = pair = make_pair(root)
     for person in pair:
         person.lace("desk", "add", "songs", "songs")
     alice.write("songs/a", "la\n")

@@ -6,14 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import make_pair
 from tests.cli.desks import meet
 from tests.people import Person
+from tests.shelf import Shelf
 
 
 @pytest.fixture
-def friends(pair: tuple[Person, Person]) -> tuple[Person, Person]:
+def friends(shelf: Shelf) -> tuple[Person, Person]:
     """Alice, who released a folder, made it a desk and edited that, and bob, whose folder is as main had it."""
-    alice, bob = pair
+    return shelf.lay(_friends)
+
+
+def _friends(root: Path) -> tuple[Person, Person]:
+    alice, bob = make_pair(root)
     alice.write("songs/list.md", "1\n")
     alice.write("songs/x.md", "verse\n")
     alice.lace("release", "1.5.0")

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.cli.conftest import make_pair
 from tests.people import Person
+from tests.shelf import Shelf
 from vault.desk_folders import FolderGone
 
 
 @pytest.fixture
-def writer(pair: tuple[Person, Person]) -> Person:
+def writer(shelf: Shelf) -> Person:
     """Alice, with a diary that bob may not read, in a folder that was moved."""
-    alice, _ = pair
+    return shelf.lay(_writer)
+
+
+def _writer(root: Path) -> Person:
+    alice, _ = make_pair(root)
     alice.write("a.txt", "one\n")
     alice.lace("release", "1.5.0")
     alice.write("diary/d.txt", "secret\n")
@@ -58,11 +66,8 @@ def test_nor_by_another_desk_into_which_it_was_moved(writer: Person) -> None:
 
 
 @pytest.mark.parametrize("more", [("--dry-run",), ()])
-def test_an_update_commits_nothing_that_may_be_of_a_desk(
-    writer: Person, pair: tuple[Person, Person], more: tuple[str, ...]
-) -> None:
+def test_an_update_commits_nothing_that_may_be_of_a_desk(writer: Person, bob: Person, more: tuple[str, ...]) -> None:
     """CLAY-80, LAZ-1: the commit before an update took in the files of the moved folder."""
-    bob = pair[1]
     for person in (writer, bob):
         person.lace("sync", "stick")
     bob.lace("update")

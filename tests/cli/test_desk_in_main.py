@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import make_pair
 from tests.people import Person
+from tests.shelf import Shelf
 from vault.desk_folders import FolderGone
 
 _SECRET = "my password\n"
 
 
 @pytest.fixture
-def singer(pair: tuple[Person, Person]) -> tuple[Person, Person]:
+def singer(shelf: Shelf) -> tuple[Person, Person]:
     """Alice, who released a desk m, and bob, who maps it to a/m and keeps secrets/m out of `main`."""
-    alice, bob = pair
+    return shelf.lay(_singer)
+
+
+def _singer(root: Path) -> tuple[Person, Person]:
+    alice, bob = make_pair(root)
     alice.write("m/song.txt", "la\n")
     alice.lace("desk", "add", "m", "m")
     alice.lace("release", "0.1.0", "--desk", "m")

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.cli.conftest import make_pair
 from tests.cli.desks import meet
 from tests.people import Person
+from tests.shelf import Shelf
 
 
 @pytest.fixture
-def friends(pair: tuple[Person, Person]) -> tuple[Person, Person]:
+def friends(shelf: Shelf) -> tuple[Person, Person]:
     """Alice, who released a folder n and then made it a desk and edited that, and bob, who has the folder."""
-    alice, bob = pair
+    return shelf.lay(_friends)
+
+
+def _friends(root: Path) -> tuple[Person, Person]:
+    alice, bob = make_pair(root)
     for name in ("a", "same", "mine"):
         alice.write(f"n/{name}", "1\n")
     alice.lace("release", "1.5.0")

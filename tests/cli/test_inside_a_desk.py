@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import pytest
 
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 
 
 @pytest.fixture
-def singer(alice: Person) -> Person:
+def singer(shelf: Shelf) -> Person:
     """Alice with a desk in a sub-folder: two revisions of it, and a file that changed since."""
+    return shelf.lay(_singer)
+
+
+def _singer(root: Path) -> Person:
+    alice = person_in(root, "alice")
     alice.write("songs/deep/b.txt", "b\n")
     alice.lace("init", "--name", "alice")
     alice.lace("desk", "add", "songs", "songs")

@@ -15,15 +15,21 @@ from typing import Any
 import pytest
 
 from lace_tui.cli.quick import kept_answer
+from tests.cli.conftest import make_pair
 from tests.people import Person
+from tests.shelf import Shelf
 
 TEXT = "one\nmine and yours\n"
 
 
 @pytest.fixture
-def clashed(pair: tuple[Person, Person]) -> Person:
+def clashed(shelf: Shelf) -> Person:
     """Alice, who released another line of notes.md under the same version as bob."""
-    alice, bob = pair
+    return shelf.lay(_clashed)
+
+
+def _clashed(root: Path) -> Person:
+    alice, bob = make_pair(root)
     for person in (alice, bob):
         person.write("notes.md", f"one\n{person.name}\n")
         person.lace("release", "2.0.0", "--yes")

@@ -169,9 +169,13 @@ def test_what_a_disk_cannot_carry_is_not_deleted_after_a_look_at_an_older_state(
 
 
 @pytest.fixture
-def apart(pair: tuple[Person, Person]) -> tuple[Person, Person]:
+def apart(shelf: Shelf) -> tuple[Person, Person]:
     """Alice, who released main without one file of a folder and the others otherwise, and bob, whose desk it is."""
-    alice, bob = pair
+    return shelf.lay(_apart)
+
+
+def _apart(root: Path) -> tuple[Person, Person]:
+    alice, bob = make_pair(root)
     for name in ("f", "g"):
         alice.write(f"sub/{name}.md", f"{name}\n")
     alice.lace("release", "1.1.0")

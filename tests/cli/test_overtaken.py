@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.conftest import make_pair
 from tests.people import Person
+from tests.shelf import Shelf
 
 Pair = tuple[Person, Person]
 _BOTH = "alice and bob\ntwo\n"
 
 
 @pytest.fixture
-def merged(pair: Pair) -> Pair:
+def merged(shelf: Shelf) -> Pair:
     """Alice and bob released 2.0.1 and 2.0.2 each beside the other; bob merged the newer one into 2.0.3."""
-    alice, bob = pair
+    return shelf.lay(_merged)
+
+
+def _merged(root: Path) -> Pair:
+    alice, bob = pair = make_pair(root)
     for person in pair:
         for version in ("2.0.1", "2.0.2"):
             person.write(f"{person.name} {version}", f"{person.name}'s own\n")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import make_trio
+from tests.cli.conftest import make_pair, make_trio
 from tests.people import Person
 from tests.shelf import Shelf
 
@@ -68,9 +68,13 @@ def test_what_was_edited_below_all_sides_is_part_of_the_plan(
 
 
 @pytest.fixture
-def decided(pair: tuple[Person, Person]) -> tuple[Person, Person]:
+def decided(shelf: Shelf) -> tuple[Person, Person]:
     """Alice and bob with a release each of one version; bob kept his own, and alice knows of it."""
-    alice, bob = pair
+    return shelf.lay(_decided)
+
+
+def _decided(root: Path) -> tuple[Person, Person]:
+    alice, bob = pair = make_pair(root)
     for person in pair:
         person.write("notes.md", f"{person.name}\ntwo\n")
         person.write(f"{person.name}.md", "own\n")

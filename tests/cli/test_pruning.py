@@ -14,11 +14,16 @@ import pytest
 from tests.circle.world import open_vault
 from tests.cli.conftest import make_pair
 from tests.people import Person
+from tests.shelf import Shelf
 
 
 @pytest.fixture
-def alice(tmp_path: Path) -> Person:
-    made = Person("alice", tmp_path / "home", tmp_path / "notes")
+def alice(shelf: Shelf) -> Person:
+    return shelf.lay(_alice)
+
+
+def _alice(root: Path) -> Person:
+    made = Person("alice", root / "home", root / "notes")
     made.lace("init", "--name", "alice")
     for number in range(3):
         made.write("song.bin", bytes([number]) * 9_000)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import make_pair
 from tests.people import Person
+from tests.shelf import Shelf
 from vault.store import guard
 
 _OTHER = f"S.{'A' * 43}.H3"
 
 
 @pytest.fixture
-def clashing(pair: tuple[Person, Person]) -> tuple[Person, str]:
+def clashing(shelf: Shelf) -> tuple[Person, str]:
     """Alice, whose update met what bob did to the same line, and the id of that conflict."""
-    alice, bob = pair
+    return shelf.lay(_clashing)
+
+
+def _clashing(root: Path) -> tuple[Person, str]:
+    alice, bob = make_pair(root)
     for version, person in (("1.1.0", bob), ("1.2.0", alice)):
         person.write("notes.md", f"{person.name}\ntwo\nthree\nfour\nfive\n")
         person.lace("release", version)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import make_pair
 from tests.people import Person
+from tests.shelf import Shelf
 from vault.kept_rows import RulesDamaged
 from vault.permits import NotPermitted
 from vault.store import guard
 
 
 @pytest.fixture
-def writer(pair: tuple[Person, Person]) -> Person:
+def writer(shelf: Shelf) -> Person:
     """Alice, whose main has a file of a desk that bob may not read, and whose folder was moved since."""
-    alice, _ = pair
+    return shelf.lay(_writer)
+
+
+def _writer(root: Path) -> Person:
+    alice, _ = make_pair(root)
     alice.write("notes/n.txt", "secret\n")
     alice.lace("commit", "-m", "wip")
     alice.lace("desk", "add", "notes", "notes")

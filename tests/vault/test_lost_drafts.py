@@ -14,16 +14,21 @@ from tests.circle.world import open_vault
 from tests.faults.iolayer import Layer, kill_at
 from tests.faults.sweep import spread
 from tests.people import Person, person_in
+from tests.shelf import Shelf
 from vault.records import RecordHash
 from vault.revisions.history import revision
 
 
 @pytest.fixture
-def friends(tmp_path: Path) -> tuple[Person, Person]:
+def friends(shelf: Shelf) -> tuple[Person, Person]:
     """Alice with three drafts after her first release, and bob who has that."""
-    alice, bob = person_in(tmp_path, "alice"), person_in(tmp_path, "bob")
+    return shelf.lay(_friends)
+
+
+def _friends(root: Path) -> tuple[Person, Person]:
+    alice, bob = person_in(root, "alice"), person_in(root, "bob")
     alice.lace("init", "--name", "alice")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.lace("place", "add", "stick", str(root / "stick"))
     alice.write("song.txt", "la\n")
     alice.lace("release", "1.0.0", "-m", "first")
     line = alice.text("invite", "bob").splitlines()[-1]

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 
 BASE = {"a.txt": "a\n", "b.txt": "b\n", "both.txt": "1\n2\n3\n4\n5\n"}
 
@@ -27,10 +28,15 @@ def _sync(*people: Person) -> None:
 
 
 @pytest.fixture
-def two(alice: Person, bob: Person, tmp_path: Path) -> tuple[Person, Person]:
+def two(shelf: Shelf) -> tuple[Person, Person]:
     """Alice's 1.0.0 at both; then each changes something, and bob releases 1.1.0."""
+    return shelf.lay(_two)
+
+
+def _two(root: Path) -> tuple[Person, Person]:
+    alice, bob = person_in(root, "alice"), person_in(root, "bob")
     alice.lace("init", "--name", "alice")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.lace("place", "add", "stick", str(root / "stick"))
     _write(alice, BASE)
     alice.lace("release", "1.0.0")
     bob.lace("accept", alice.lace("invite", "bob")["invite"])

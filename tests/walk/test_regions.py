@@ -10,7 +10,8 @@ import pytest
 
 from lazy.conflicts import conflicts
 from tests.circle.world import open_vault
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 from vault.desks.tree import lookup
 from vault.revisions.history import commit_info
 
@@ -25,10 +26,15 @@ def _changed(*lines: tuple[int, str]) -> str:
 
 
 @pytest.fixture
-def clash(alice: Person, bob: Person, tmp_path: Path) -> tuple[Person, Person]:
+def clash(shelf: Shelf) -> tuple[Person, Person]:
     """Both released 2.0.0: two clashing regions in one song, a picture, and a file that does not clash."""
+    return shelf.lay(_clash)
+
+
+def _clash(root: Path) -> tuple[Person, Person]:
+    alice, bob = person_in(root, "alice"), person_in(root, "bob")
     alice.lace("init", "--name", "alice")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.lace("place", "add", "stick", str(root / "stick"))
     for name, content in (("song.md", SONG.encode()), ("logo.png", b"\0old"), ("free.md", b"1\n")):
         alice.write(name, content)
     alice.lace("release", "1.0.0")

@@ -7,14 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 from vault.sexp import loads
 
 
 @pytest.fixture
-def circle(alice: Person, bob: Person, cara: Person, tmp_path: Path) -> tuple[Person, Person, Person, Path]:
+def circle(shelf: Shelf) -> tuple[Person, Person, Person, Path]:
     """Alice founded, bob and cara belong; everybody has 2.2.0 or what came before."""
-    stick = tmp_path / "stick"
+    return shelf.lay(_circle)
+
+
+def _circle(root: Path) -> tuple[Person, Person, Person, Path]:
+    alice, bob, cara = (person_in(root, name) for name in ("alice", "bob", "cara"))
+    stick = root / "stick"
     alice.lace("init", "--name", "alice")
     alice.lace("place", "add", "stick", str(stick))
     for friend in (bob, cara):
