@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from lazy.places.adding import add_place
 from lazy.places.registry import remove_place
 from lazy.sync import sync
 from tests.lazy.test_own_copies import mailbox_of, song, visited
+from tests.shelf import Shelf
 from tests.vault.vaults import befriend, found
 from transports.errors import PlaceFull
 from vault.content.keeping import Keep, set_keep
@@ -24,12 +24,16 @@ from vault.vault import Vault
 
 
 @pytest.fixture
-def copied(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
+def copied(shelf: Shelf) -> tuple[Vault, Vault]:
     """Alice and bob; of two old songs of bob's alice's mailbox on the stick has the copies that a prune waited for."""
-    alice = found(tmp_path)
+    return shelf.lay(_copied)
+
+
+def _copied(root: Path) -> tuple[Vault, Vault]:
+    alice = found(root)
     (alice.folder / "alice.bin").write_bytes(song("alice", 0))
     release(alice)
-    bob = befriend(tmp_path, alice, "bob")
+    bob = befriend(root, alice, "bob")
     update(bob)
     for number in range(3):
         (bob.folder / "bob.bin").write_bytes(song("bob", number))
@@ -42,9 +46,7 @@ def copied(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
     assert prune(alice).unproven == 2
     visited(alice, "stick")
     assert (plan_prune(alice).files, plan_prune(alice).unproven) == (2, 0)
-    yield alice, bob
-    for vault in (alice, bob):
-        vault.close()
+    return alice, bob
 
 
 def cut(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:

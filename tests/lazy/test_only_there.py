@@ -16,6 +16,7 @@ from lazy.places.media import mailboxes_of_mine, open_medium, set_encrypted
 from lazy.places.registry import place_named, remove_place
 from lazy.sync import sync
 from tests.rows import put_text
+from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository
 from tests.vault.films import content, film, films, gone
 from transports.drop.place import Drop
@@ -32,9 +33,8 @@ from vault.watch import Watch
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
-    with films(tmp_path) as both:
-        yield both
+def pair(shelf: Shelf) -> tuple[Vault, Vault]:
+    return shelf.lay(films)
 
 
 def let_go(vault: Vault) -> None:

@@ -20,6 +20,7 @@ from lazy.places.registry import place_named, remove_place
 from lazy.problems import NO_PERSON_NEEDED
 from lazy.sync import sync
 from lazy.visits.mine import ANEW, MyListing
+from tests.shelf import Shelf
 from tests.vault.vaults import befriend, found
 from transports.drop.place import Drop
 from transports.proven import Proven
@@ -33,15 +34,19 @@ from vault.watch import Watch
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
+def pair(shelf: Shelf) -> tuple[Vault, Vault]:
     """Alice and bob with three releases of a file each, on two sticks where alice's mailbox names bob's bundles."""
-    alice = found(tmp_path)
+    return shelf.lay(_pair)
+
+
+def _pair(root: Path) -> tuple[Vault, Vault]:
+    alice = found(root)
     (alice.folder / "alice.bin").write_bytes(song("alice", 0))
     release(alice)
-    bob = befriend(tmp_path, alice, "bob")
+    bob = befriend(root, alice, "bob")
     update(bob)
     for vault in (alice, bob):
-        add_place(vault, "stick2", str(tmp_path / "stick2"), cwd=tmp_path)
+        add_place(vault, "stick2", str(root / "stick2"), cwd=root)
     for number in (1, 2, 3):
         (alice.folder / "alice.bin").write_bytes(song("alice", number))
         release(alice)
@@ -54,9 +59,7 @@ def pair(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
     for vault in (bob, alice, bob, alice):
         visited(vault, "stick", "stick2")
     update(alice)
-    yield alice, bob
-    for vault in (alice, bob):
-        vault.close()
+    return alice, bob
 
 
 def song(whose: str, number: int) -> bytes:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -31,13 +29,12 @@ def film(number: int) -> bytes:
     return random.Random(0).randbytes(100_000) + random.Random(number).randbytes(300_000)
 
 
-@contextmanager
-def films(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
+def films(root: Path) -> tuple[Vault, Vault]:
     """Alice with five releases of two films and a text, and bob, who has them all."""
-    alice = found(tmp_path)
+    alice = found(root)
     write(alice, "a.txt", "begin\n")
     release(alice)
-    bob = befriend(tmp_path, alice, "bob")
+    bob = befriend(root, alice, "bob")
     (alice.folder / "films").mkdir()
     for number in range(1, 5):
         (alice.folder / "films/small.bin").write_bytes(b"%d" % number * 600)
@@ -48,9 +45,7 @@ def films(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
     for vault in (alice, bob, alice):
         sync(vault, ["stick"])
     update(bob)
-    yield alice, bob
-    for vault in (alice, bob):
-        vault.close()
+    return alice, bob
 
 
 def prune_copied(vault: Vault) -> Pruning:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from lazy.address import resolve
 from lazy.folder.update import update
 from lazy.sync import sync
+from tests.shelf import Shelf
 from tests.vault.films import begin_to_fetch, content, film, films, gone, prune_copied, visible
 from tests.vault.vaults import derived, write
 from vault.content.keeping import Keep, fetch, give_up, set_keep
@@ -22,9 +22,8 @@ from vault.vault import Vault
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
-    with films(tmp_path) as both:
-        yield both
+def pair(shelf: Shelf) -> tuple[Vault, Vault]:
+    return shelf.lay(films)
 
 
 def test_what_was_let_go_comes_back_from_a_friend(pair: tuple[Vault, Vault], tmp_path: Path) -> None:

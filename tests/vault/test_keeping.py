@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from lazy.live.shelves import VaultShelf, own_shelf
 from lazy.places.adding import add_place
 from lazy.places.registry import remove_place
 from lazy.sync import sync
+from tests.shelf import Shelf
 from tests.vault.films import content, film, films, gone, prune_copied, visible
 from tests.vault.vaults import befriend, derived, found, write
 from vault.content.keeping import BadKeep, Keep, LetGo, fetch, keeps, set_keep
@@ -30,9 +30,8 @@ from vault.vault import Vault
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
-    with films(tmp_path) as both:
-        yield both
+def pair(shelf: Shelf) -> tuple[Vault, Vault]:
+    return shelf.lay(films)
 
 
 def test_only_what_the_rules_say_goes_and_it_says_so(pair: tuple[Vault, Vault]) -> None:
