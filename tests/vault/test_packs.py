@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.shelf import Shelf
 from tests.vault.vaults import found
 from vault.content.prune import prune
 from vault.desks.content import data_plex
@@ -396,14 +397,17 @@ def test_a_frame_that_rests_on_itself_or_too_deep_is_refused(store: Store) -> No
 
 
 @pytest.fixture
-def grown(tmp_path: Path) -> Iterator[Vault]:
-    vault = found(tmp_path)
+def grown(shelf: Shelf) -> Vault:
+    return shelf.lay(_grown)
+
+
+def _grown(root: Path) -> Vault:
+    vault = found(root)
     (vault.folder / "noise").write_bytes(random.Random(4).randbytes(600_000))
     (vault.folder / "text").write_bytes(b"".join(b"line %d\n" % n for n in range(60_000)))
     commit(vault, "first")
     release(vault)
-    yield vault
-    vault.close()
+    return vault
 
 
 @pytest.mark.parametrize("seed", range(12))
