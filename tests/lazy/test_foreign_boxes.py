@@ -12,6 +12,7 @@ from lazy.places.media import set_encrypted
 from lazy.places.registry import place_named
 from lazy.places.sealing import VaultKeys
 from lazy.sync import sync
+from tests.shelf import Shelf
 from tests.vault import vaults
 from transports.drop.place import Drop
 from transports.encrypted import boxes
@@ -41,9 +42,13 @@ class Counting(VaultKeys):
 
 
 @pytest.fixture
-def alice(tmp_path: Path) -> Vault:
-    alice = vaults.found(tmp_path)
-    vaults.befriend(tmp_path, alice, "bob").close()
+def alice(shelf: Shelf) -> Vault:
+    return shelf.lay(_alice)
+
+
+def _alice(root: Path) -> Vault:
+    alice = vaults.found(root)
+    vaults.befriend(root, alice, "bob").close()
     set_encrypted(alice, place_named(alice, "stick"))
     sync(alice, ["stick"])
     return alice

@@ -14,11 +14,12 @@ from tests.walk.meeting import let_in
 @pytest.fixture
 def trio(shelf: Shelf, alice: Person, bob: Person, cara: Person) -> tuple[Person, Person, Person]:
     """Three members with one file each and a common release 1.0.0."""
-    shelf.lay(_trio)
+    shelf.lay(make_trio)
     return alice, bob, cara
 
 
-def _trio(root: Path) -> None:
+def make_trio(root: Path) -> tuple[Person, Person, Person]:
+    """Let alice found, and let bob and cara in."""
     alice, bob, cara = (person_in(root, name) for name in ("alice", "bob", "cara"))
     alice.lace("init", "--name", "alice")
     alice.lace("place", "add", "stick", str(root / "stick"))
@@ -26,3 +27,4 @@ def _trio(root: Path) -> None:
     alice.write("x.txt", "base\n")
     alice.lace("release", "1.0.0")
     let_in(alice, bob, cara)
+    return alice, bob, cara

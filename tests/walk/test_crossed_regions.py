@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from lazy.conflicts import conflicts
 from lazy.resolving.opening import open_conflict
 from tests.circle.world import open_vault
 from tests.people import Person
+from tests.shelf import Shelf
+from tests.walk.conftest import make_trio
 from tests.walk.meeting import meet, text_of
 
 LINES = [f"{number}\n" for number in range(1, 12)]
@@ -22,9 +26,13 @@ def _text(*changed: tuple[int, str]) -> str:
 
 
 @pytest.fixture
-def crossed(trio: tuple[Person, Person, Person]) -> Pair:
+def crossed(shelf: Shelf) -> Pair:
     """Alice and bob took in each other's line of a file, after each had changed that line of theirs and the fifth."""
-    alice, bob, _ = trio
+    return shelf.lay(_crossed)
+
+
+def _crossed(root: Path) -> Pair:
+    alice, bob, _ = make_trio(root)
     alice.write("n.md", _text())
     alice.lace("release", "1.1.0")
     meet(alice, bob)
