@@ -21,7 +21,7 @@ class NoRoom(EnvironmentFault):
     hint = "Free some space, for example with lace prune, and run the same command again; nothing was changed."
 
 
-def require_room(around: Surroundings, path: Path, needed: int, what: str) -> None:
+def require_room(around: Surroundings, path: Path, needed: int, what: str, *, before: int = 0) -> None:
     """Refuse to begin what the disk has no room for (fault 3).
 
     Args:
@@ -29,11 +29,12 @@ def require_room(around: Surroundings, path: Path, needed: int, what: str) -> No
         path: an existing directory on the file system that is written.
         needed: bytes that will be written, at most.
         what: for the sentence, for example "This checkout".
+        before: bytes that were written for the same, part by part: all of it together is what is small or is not.
 
     Raises:
         NoRoom: there is less; the message names both numbers.
     """
-    if needed < _SMALL_BYTES:
+    if before + needed < _SMALL_BYTES:
         return
     free = around.free_bytes(path)
     if free is not None and free < needed + _SPARE_BYTES:

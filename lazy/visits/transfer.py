@@ -53,6 +53,7 @@ class Transfer:
         self._whole = whole
         self._watch = watch
         self._proven = proven
+        self._asked = 0  # bytes: a large listing is asked for in parts
         self.unread: dict[RecordHash, str] = {}
         """What the mailbox listed and did not give, and why."""
         self.closed: set[RecordHash] = set()
@@ -70,7 +71,8 @@ class Transfer:
         located = self.listing.locate(wanted)
         total = _most_bytes(located)
         what = f"What this sync fetches from {label_of(self._vault, node.text)}"
-        require_room(self._vault.around, self._vault.dot, total, what)
+        require_room(self._vault.around, self._vault.dot, total, what, before=self._asked)
+        self._asked += total
         batches = _Batches(
             exchange, lambda done, moved: self._watch.travelled(done, len(wanted), moved, total, "receive")
         )

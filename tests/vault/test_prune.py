@@ -13,6 +13,7 @@ from lazy.folder.desk_merge import Strategy, merge_desk
 from lazy.folder.undo import undo
 from lazy.folder.update import update
 from lazy.sync import sync
+from lazy.visits import listing_parts
 from tests.vault.vaults import befriend, found, write
 from vault.content.keeping import Keep, set_keep
 from vault.content.prune import plan_prune, prune
@@ -406,6 +407,22 @@ def test_a_sync_fetches_nothing_that_has_no_room(tmp_path: Path) -> None:
             whole(tight)
         update(bob)
         assert (bob.folder / "large.bin").stat().st_size == 17 << 20
+
+
+def test_a_sync_in_parts_asks_for_room_as_one_of_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fault 3, LAZ-66: each part of a large listing was small by itself, and together they filled the disk."""
+    for name in ("_PART_RECORDS", "_LOOK_RECORDS"):
+        monkeypatch.setattr(listing_parts, name, 30)
+    with found(tmp_path) as alice, befriend(tmp_path, alice, "bob") as bob:
+        (alice.folder / "large.bin").write_bytes(random.Random(1).randbytes(18 << 20))
+        release(alice, Version.parse("1.0.0"), "large")
+        sync(alice, ["stick"])
+        with without_room(bob, 5 << 20) as tight:
+            with pytest.raises(NoRoom, match="bytes are free"):
+                sync(tight, ["stick"])
+            whole(tight)
+        sync(bob, ["stick"])
+        assert bob.store.rows("SELECT visible FROM release") == [(1,)]
 
 
 def test_small_work_and_unknown_disks_are_not_asked(tmp_path: Path) -> None:
