@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from lazy.mend import examine, mend
+from tests.faults.iolayer import kill_at
 from tests.shelf import Shelf
 from tests.vault.vaults import around, lived_in
 from vault.errors import LaceError
@@ -162,6 +164,34 @@ def test_a_copy_that_does_not_fit_changes_nothing(store: Path, breaks: _Break, m
             mend_sectors(store, store.parent / "damaged")
     assert (store.stat().st_ino, store.stat().st_nlink) == (before, 1)
     assert mend_sectors(store, store.parent / "damaged") == {"store.db": _PAGE}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_repair_that_is_killed_goes_on_and_leaves_no_copies(store: Path, breaks: _Break, tmp_path: Path) -> None:
+    """APP-13: at each of its writes there is a store, as it was or mended; each copy is as large as the store."""
+    whole, aside = store.read_bytes(), store.parent / "damaged"
+    number, done = 0, tmp_path / "done"
+    while not done.exists():
+        number += 1
+        shutil.rmtree(aside, ignore_errors=True)
+        store.unlink()
+        store.write_bytes(whole)
+        breaks(store, range(_PAGE, _PAGE + 1))
+        child = os.fork()
+        if child == 0:
+            try:
+                kill_at(number).install()
+                mend_sectors(store, aside)
+                done.touch()
+            finally:
+                os._exit(70)
+        os.waitpid(child, 0)
+        assert store.read_bytes()[2 * _PAGE :] == whole[2 * _PAGE :]
+        mend_sectors(store, aside)
+        assert store.read_bytes() == whole[:_PAGE] + bytes(_PAGE) + whole[2 * _PAGE :]
+        assert whole in [path.read_bytes() for path in aside.iterdir()]
+        assert not [*tmp_path.rglob("*.tmp")]
+    assert number > len(whole) // _PAGE
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there no file that somebody has open can be replaced")

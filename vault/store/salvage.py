@@ -220,8 +220,10 @@ def keep_whole(live: sqlite3.Connection, path: Path) -> None:
     """
     make_directory(path.parent)
     begun = path.with_name(f"{path.name}.tmp")
+    remains = (begun, begun.with_name(f"{begun.name}-journal"))
     try:
-        begun.unlink(missing_ok=True)
+        for old in remains:  # of a repair that was killed
+            old.unlink(missing_ok=True)
         with closing(sqlite3.connect(begun, isolation_level=None)) as copy:
             copy_whole(live, copy)
         begun.replace(path)
@@ -229,5 +231,6 @@ def keep_whole(live: sqlite3.Connection, path: Path) -> None:
     except OSError as error:
         refuse_write(path, error)
     finally:
-        with suppress(OSError):
-            begun.unlink(missing_ok=True)
+        for old in remains:
+            with suppress(OSError):
+                old.unlink(missing_ok=True)

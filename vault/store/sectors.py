@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from vault.files import AtomicFile, make_directory
+from vault.files import AtomicFile, make_directory, remove_leftovers
 from vault.store.alone import kept_alone
 
 __all__ = ["mend_sectors"]
@@ -61,6 +61,7 @@ def _anew(file: BinaryIO, path: Path, aside: Path) -> int:
     if not 0 < gaps <= max(_FEW, size // _MOST):
         return 0
     make_directory(aside)
+    remove_leftovers(path.parent, path.name)  # of a repair that was killed
     kept = _free(aside / f"{path.name}.unread")
     try:
         with AtomicFile(path, mode=stat.S_IMODE(os.fstat(file.fileno()).st_mode)) as copy:

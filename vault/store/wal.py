@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from vault.files import AtomicFile, make_directory, refuse_write
+from vault.files import AtomicFile, make_directory, refuse_write, remove_leftovers
 from vault.left_log import is_left
 from vault.store.alone import kept_alone
 from vault.store.wal_frames import FRAME, HEAD, read_head, sums
@@ -60,6 +60,8 @@ def mend_log(path: Path, aside: Path) -> Rot | None:
         return None
     log = _log(path)
     make_directory(aside)
+    for directory in (path.parent, aside):
+        remove_leftovers(directory, log.name)  # of a repair that was killed
     _keep(log, aside / log.name)
     try:
         with kept_alone(path) as store:
