@@ -26,6 +26,7 @@ ROW = (
     " typeof(kind) || ', ' || typeof(digest) || ', ' || typeof(bytes) FROM body"
 )
 _TYPES = "text, blob, blob"
+_WHERE = "*** in database main ***"  # how SQLite begins what it says of pages
 _NAMED_PROBLEMS = 20  # of SQLite's own check; more say nothing new
 
 
@@ -43,7 +44,8 @@ class Scan:
 def faults_of_file(vault: Vault) -> list[BadThing]:
     """Ask SQLite about its own file."""
     try:
-        found = [str(row[0]) for row in vault.store.db.execute(f"PRAGMA integrity_check({_NAMED_PROBLEMS})")]
+        told = vault.store.db.execute(f"PRAGMA integrity_check({_NAMED_PROBLEMS})")
+        found = [" ".join(str(row[0]).removeprefix(_WHERE).split()) for row in told]  # it may be of several lines
     except sqlite3.DatabaseError as fault:
         found = [str(fault)]
     bad = [
