@@ -35,6 +35,7 @@ __all__ = [
     "flush_everything",
     "flush_if_new",
     "free_bytes",
+    "free_name",
     "fsync_directory",
     "keep_out",
     "make_directory",
@@ -263,6 +264,15 @@ def flush_directory(fd: int) -> None:
         # Some file systems (FUSE, network shares) refuse to flush a directory; they have no better way.
         if error.errno not in _NO_FLUSH:
             raise
+
+
+def free_name(path: Path) -> Path:
+    """Return a path, or where something stands there the first one with a number behind its name that is free."""
+    number, free = 1, path
+    while os.path.lexists(free):
+        number += 1
+        free = path.with_name(f"{path.name}.{number}")
+    return free
 
 
 def keep_out(dot: Path, path: Path) -> None:

@@ -329,6 +329,22 @@ def test_what_rests_in_packs_is_found_by_what_the_file_still_says_of_it(root: Pa
         assert examine(alice).ok
 
 
+def test_a_file_that_an_earlier_repair_kept_is_not_lost_to_a_later_one(root: Path) -> None:
+    """APP-13: what was in it alone may not have been looked for yet; the same once more takes no room."""
+    kept = []
+    for name in ("place", "tomb"):
+        _flip(root, _page(root, name))
+        with _alice(root) as alice:
+            for _ in range(2):
+                keep_whole(alice.store.db, root / "alice/.vault/damaged/store.db")
+            mend(alice)
+            alice.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        kept.append((root / "alice/.vault/damaged/store.db").read_bytes())
+    assert kept[0] != kept[1]
+    found = {path.name: path.read_bytes() for path in (root / "alice/.vault/damaged").glob("store.db*")}
+    assert found == {"store.db": kept[1], "store.db.2": kept[0]}
+
+
 def test_of_a_long_local_table_only_the_rows_of_one_page_are_lost(root: Path) -> None:
     """APP-13, CLAY-79: of what a prune let go of; whatever is not known there any more is asked for again."""
     many = 30_000

@@ -11,10 +11,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing, suppress
+from filecmp import cmp
 from pathlib import Path
 from typing import Any, Final
 
-from vault.files import fsync_directory, make_directory, refuse_write
+from vault.files import free_name, fsync_directory, make_directory, refuse_write
 from vault.store.carve import carve
 from vault.store.database import kind_of
 from vault.store.schema import DERIVED_TABLES, copy_whole
@@ -212,7 +213,9 @@ def copy_missing(live: sqlite3.Connection, made: sqlite3.Connection, missing: Ma
 
 
 def keep_whole(live: sqlite3.Connection, path: Path) -> None:
-    """Write a store's whole file elsewhere, page by page and whatever lies there; one that is there is replaced.
+    """Write a store's whole file elsewhere, page by page and whatever lies there.
+
+    What an earlier repair kept there gets a name of its own, unless it is the same: nobody may have looked at it yet.
 
     Raises:
         sqlite3.DatabaseError: it cannot be written, or there is no room for it.
@@ -226,6 +229,8 @@ def keep_whole(live: sqlite3.Connection, path: Path) -> None:
             old.unlink(missing_ok=True)
         with closing(sqlite3.connect(begun, isolation_level=None)) as copy:
             copy_whole(live, copy)
+        if path.exists() and not cmp(path, begun, shallow=False):
+            path.replace(free_name(path))
         begun.replace(path)
         fsync_directory(path.parent)
     except OSError as error:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from vault.files import AtomicFile, make_directory, remove_leftovers
+from vault.files import AtomicFile, free_name, make_directory, remove_leftovers
 from vault.store.alone import kept_alone
 
 __all__ = ["mend_sectors"]
@@ -62,7 +62,7 @@ def _anew(file: BinaryIO, path: Path, aside: Path) -> int:
         return 0
     make_directory(aside)
     remove_leftovers(path.parent, path.name)  # of a repair that was killed
-    kept = _free(aside / f"{path.name}.unread")
+    kept = free_name(aside / f"{path.name}.unread")
     try:
         with AtomicFile(path, mode=stat.S_IMODE(os.fstat(file.fileno()).st_mode)) as copy:
             for data, wanted in _pieces(file, size):
@@ -74,14 +74,6 @@ def _anew(file: BinaryIO, path: Path, aside: Path) -> int:
             kept.unlink(missing_ok=True)
         raise
     return gaps
-
-
-def _free(path: Path) -> Path:
-    number, free = 1, path
-    while free.exists():
-        number += 1
-        free = path.with_name(f"{path.name}.{number}")
-    return free
 
 
 def _pieces(file: BinaryIO, size: int) -> Iterator[tuple[bytes | None, int]]:

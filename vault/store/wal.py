@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from vault.files import AtomicFile, make_directory, refuse_write, remove_leftovers
+from vault.files import AtomicFile, free_name, make_directory, refuse_write, remove_leftovers
 from vault.left_log import is_left
 from vault.store.alone import kept_alone
 from vault.store.wal_frames import FRAME, HEAD, read_head, sums
@@ -117,12 +117,8 @@ def _log(path: Path) -> Path:
 
 def _keep(log: Path, kept: Path) -> None:
     """Copy a log; what an earlier repair kept stays under a name of its own."""
-    number = 1
-    while kept.exists():
-        number += 1
-        kept = kept.with_name(f"{log.name}.{number}")
     try:
-        with log.open("rb") as file, AtomicFile(kept) as copy:
+        with log.open("rb") as file, AtomicFile(free_name(kept)) as copy:
             while part := file.read(FRAMES * FRAME):
                 copy.write(part)
     except OSError as error:
