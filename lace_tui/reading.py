@@ -39,7 +39,7 @@ from lazy.remembered import generation
 from lazy.status import DeskStatus, PeerStatus, Status, refused_by_mark, status
 from transports.address import AddressKind
 from transports.errors import PlaceUnreachable
-from vault.commands import as_typed
+from vault.commands import as_option, as_typed
 from vault.desk_folders import desks
 from vault.desks.paths import files_in
 from vault.errors import LaceError
@@ -222,7 +222,12 @@ def _request(request: RequestInfo) -> Need:
         f"{request.name} asks to belong",
         f"at {request.place}; not admitted by itself: {request.problem}",
         as_typed("admit", request.name, options=f"--key {request.node}"),
-        (f"Key: {request.node}", f"Place: {request.place}", f"Not admitted by itself: {request.problem}"),
+        (
+            f"Key: {request.node}",
+            f"Place: {request.place}",
+            f"Not admitted by itself: {request.problem}",
+            f"To take it off the list: lace requests {as_option('--drop', request.name)}",
+        ),
         request.name,
     )
 

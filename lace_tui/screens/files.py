@@ -119,7 +119,7 @@ class Files(Listing):
 
     def action_read_file(self) -> None:
         """Read the selected file as it was."""
-        found = self._entry
+        found = self._entry if self.selected_key() else None
         if found is None:
             return
         path, entry = found
@@ -152,7 +152,7 @@ class Files(Listing):
 
     def action_bring_file(self) -> None:
         """Bring the selected file alone into the folder, after the plan."""
-        if (found := self._entry) is not None:
+        if self.selected_key() and (found := self._entry) is not None:
             offer_file(self, self._old.at, found[0], _as_called(self._old, found[0], self.lace.here))
 
     def action_copy_out(self) -> None:
@@ -174,7 +174,9 @@ class Files(Listing):
                     refused,
                 )
 
-        self.lace.put(Question("Copy out", "Into which folder? It must hold none of these files yet."), named)
+        text = "Into which folder? It must hold none of these files yet."
+        text += f"\nAs one file, by command: {as_typed('archive', self._old.at.what, 'FILE')}"
+        self.lace.put(Question("Copy out", text), named)
 
     def action_back(self) -> None:
         """Go back to the history; what runs is stopped first, and a filter taken away, as everywhere."""

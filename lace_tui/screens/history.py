@@ -33,7 +33,7 @@ from lazy.results import PlaceResult
 from lazy.strategy import Occasion, follow
 from lazy.visits.parcels import show as show_record
 from vault.by_kind import counted
-from vault.commands import as_option, as_word
+from vault.commands import as_option, as_typed, as_word
 from vault.desk_folders import desk_at
 from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit
 from vault.plural import few, more_lines
@@ -57,6 +57,7 @@ class _View(NamedTuple):
     names: dict[str, str]
     lineage: tuple[str, ...]
     is_cut: bool = False  # whether more came before
+    mine: str = ""  # my own node
 
 
 class _Rows:
@@ -111,7 +112,7 @@ class History(Listing):
             lines = log_lines(vault, limit=LIMIT + 1)
             is_cut, lines = len(lines) > LIMIT, lines[:LIMIT]
             names = {node: label_of(vault, node) for node in {line.node for line in lines}}
-            return _View(tuple(lines), names, tuple(drawings(vault, lines)), is_cut)
+            return _View(tuple(lines), names, tuple(drawings(vault, lines)), is_cut, vault.node.text)
 
     def show(self, value: _View) -> None:
         """Show the lines."""
@@ -140,14 +141,25 @@ class History(Listing):
             f"Their key: {line.node}",
             f"In their log: {shared}",
             f"Record: {line.hash}",
+            *self._strategy_lines(line),
         )
         return "An entry", lines, f"lace record show {line.hash}"
+
+    def _strategy_lines(self, line: LogLine) -> tuple[str, ...]:
+        """Return how a friend's release is merged otherwise than an update does."""
+        desk, _, version = line.name.rpartition("/")
+        if line.app != Release.APP or line.node == self._view.mine or line.after_cut:
+            return ()
+        address = f"{self._view.names[line.node]}/{desk}@{version}"
+        return (f"By a strategy: {as_typed('merge', desk, options=f'--from {as_word(address)} --strategy S')}",)
 
     # Look
 
     def action_diff(self) -> None:
         """Show what the entry changed, or what lies between two marked ones."""
         chosen = self.lines.chosen
+        if not chosen and not self.selected_key():
+            return
         if not 1 <= len(chosen) <= 2:
             self.notify("Mark two entries, or none.", markup=False)
             return
@@ -160,7 +172,7 @@ class History(Listing):
 
     def action_files(self) -> None:
         """See the files as they were at the selected entry."""
-        if key := self.lines.key:
+        if key := self.selected_key():
             self.lace.ask(
                 lambda vault: entry_at(vault, key), lambda old: self._open("files", old), "files", asked="Files"
             )
@@ -196,7 +208,7 @@ class History(Listing):
 
     def action_record(self) -> None:
         """Show the selected entry's record."""
-        if key := self.lines.key:
+        if key := self.selected_key():
 
             def shown(stored: bytes) -> None:
                 lines = stored.decode("utf-8", "backslashreplace").splitlines()
@@ -208,7 +220,7 @@ class History(Listing):
 
     def action_check_out(self) -> None:
         """Bring the folder to the selected entry, after the plan."""
-        if key := self.lines.key:
+        if key := self.selected_key():
             self.lace.ask(
                 lambda vault: entry_at(vault, key), lambda old: offer_checkout(self, old), "files", asked="Check out"
             )

@@ -46,7 +46,9 @@ class Kept(Listing):
 
     SCOPE = Scope.KEPT
     TITLE = "Kept states"
-    EMPTY = "= Nothing is kept: no undo and no checkout wrote over what nothing else here holds."
+    EMPTY = """= Nothing is kept.
+What an undo or a checkout writes over, and nothing
+else here has, is named here for a while."""
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.KEPT)
 
     def __init__(self) -> None:
@@ -72,9 +74,11 @@ class Kept(Listing):
         one = self._found.get(self.lines.key)
         if one is None:
             return "", (), ""
+        one_file, all_files = self.key_of("bring-file"), self.key_of("bring-back")
         lines = (
-            f"Other than what the folder of {inert(one.desk)} stands on: {_paths(one)}",
-            f"It stays until {MOST_KEPT} others of its desk, or a prune, push it out.",
+            f"It has otherwise than {inert(one.desk)} now: {_paths(one)}",
+            f"{self.key_of('kept-files')} shows its files; there {one_file} brings one back, {all_files} all.",
+            f"{MOST_KEPT} newer ones of its desk, or a prune, push it out.",
         )
         return "A kept state", lines, as_typed("checkout", one.address, "PATH")
 

@@ -84,7 +84,7 @@ class Lines(ScrollView, can_focus=True):
     Args:
         title: shown in the frame.
         widget_id: for `query_one`.
-        empty: what stands there while there is no row.
+        empty: what stands there while there is no row, in lines.
         unmatched: what stands there where a filter leaves none.
         can_mark: whether rows take marks.
 
@@ -136,7 +136,7 @@ class Lines(ScrollView, can_focus=True):
         widget_id: str,
         *,
         empty: str = "Nothing here.",
-        unmatched: str = "No row has this text.",
+        unmatched: str = "No row has this text. esc shows all rows.",
         can_mark: bool = False,
     ) -> None:
         super().__init__(id=widget_id)
@@ -264,7 +264,8 @@ class Lines(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         base = self.visual_style
         if at >= len(self._shown):
-            return self._strip(mark(self._instead if at == 0 else "", QUIET), width, base)
+            told = [] if self._shown else self._instead.split("\n")
+            return self._strip(mark(told[at] if at < len(told) else "", QUIET), width, base)
         is_here = at == self.cursor
         text = mark("> " if is_here else "  ", STRONG) + self._line(at)[: _MOST * width]
         return self._strip(text, width, base, is_here=is_here and (self.has_focus or self.show_cursor))

@@ -94,6 +94,13 @@ class Listing(PlaceScreen):
         event.stop()
         self.action_open_row()
 
+    def selected_key(self) -> str:
+        """Return the id of the selected row; where none is, say so."""
+        if not self.lines.key:
+            shows = ": esc shows all rows" if self.lines.is_filtered else ""
+            self.notify(f"No row is selected{shows}.", markup=False)
+        return self.lines.key
+
     def action_open_row(self) -> None:
         """Show all of the selected row, and its command."""
         title, lines, command = self.row()

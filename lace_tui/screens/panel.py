@@ -36,6 +36,7 @@ class Panel(OptionList):
         """What the rows that are shown hold, in lower case; nothing shows all."""
         self._texts: list[Content] = []
         self._marked: int | None = None
+        self._before = ""  # id of the row that was highlighted last
 
     def on_resize(self) -> None:
         """Keep the highlighted row, on which the keys act, in sight."""
@@ -77,9 +78,11 @@ class Panel(OptionList):
             self._show()
 
     def _show(self) -> None:
-        before = self.highlighted_id
+        before = self._before = self.highlighted_id or self._before  # a filter may have left none
         fitting = [entry for entry in self._entries if self.filtered in entry[1].plain.lower()]
-        empty = mark("No row has this text.", QUIET) if self.filtered and self._entries else self._empty
+        empty = (
+            mark("No row has this text. esc shows all rows.", QUIET) if self.filtered and self._entries else self._empty
+        )
         entries = fitting or [("", empty)]
         count = f" {len(fitting)} of {len(self._entries)}: {self.filtered}" if self.filtered else ""
         self.border_title = mark(f"{self._title}{count}")

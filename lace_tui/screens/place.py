@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
@@ -19,6 +20,7 @@ from textual.widgets import Static
 
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.keymap import key_of, shown_keys
+from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.marks import BAD, QUIET, STRONG, fitted, mark, rows, together
 from lace_tui.screens.rows import FOLDER, header
 
@@ -123,6 +125,7 @@ class PlaceScreen(Screen[None]):
     """The frame of every place."""
 
     SCOPE: ClassVar[Scope]
+    _is_typing = False  # in the line of a filter
 
     DEFAULT_CSS = """
     PlaceScreen #head { height: 1; background: $panel; padding: 0 1; }
@@ -237,16 +240,21 @@ class PlaceScreen(Screen[None]):
         """Return what a window too small for its lists shows of this place."""
         return []
 
+    @property
+    def _marked_place(self) -> Scope:
+        """The place that one is at: what is no place itself lies in the one that opened it."""
+        return self.SCOPE if self.SCOPE in PLACES else Scope(self.app.current_mode)
+
     def _ways(self, view: HomeView | None, *, is_counting: bool = True) -> list[tuple[int, Content]]:
         counts = {Scope.CONFLICTS: (view.conflicts, "!"), Scope.QUEUE: (view.waiting, "^")} if view else {}
-        parts = []
+        parts, at = [], self._marked_place
         for number, place in enumerate(PLACES, 1):
             count, sign = counts.get(place, (0, ""))  # the signs of the header, which has the counts in words
             text = f"{number} {place}{'' if not count else f' {count}' if is_counting else sign}"
-            style = STRONG + " reverse" if place is self.SCOPE else BAD if place is Scope.CONFLICTS and count else QUIET
-            part = mark(f" {text} " if place is self.SCOPE else text, style)
+            style = STRONG + " reverse" if place is at else BAD if place is Scope.CONFLICTS and count else QUIET
+            part = mark(f" {text} " if place is at else text, style)
             # The place one is at and the conflicts are the last to go.
-            order = 0 if place is self.SCOPE else 1 if place is Scope.CONFLICTS else number + 1
+            order = 0 if place is at else 1 if place is Scope.CONFLICTS else number + 1
             parts.append((order, part.stylize(Style.from_meta({"@click": f"app.go('{place}')"}))))
         return parts
 
@@ -262,9 +270,21 @@ class PlaceScreen(Screen[None]):
         """Return the actions of this place that the footer names, in order."""
         return [action for action in ACTIONS if action.hint and action.scope is self.SCOPE]
 
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Name in the footer what ends a filter while one types it: the keys of the place are letters there."""
+        if isinstance(event.widget, FilterLine) is not self._is_typing:
+            self._is_typing = not self._is_typing
+            self.show_footer()
+
     def show_footer(self) -> None:
         """Show the keys that matter now."""
         self.show_small()
+        if self._is_typing:
+            ends = mark("esc", STRONG) + mark(" shows all rows")
+            parts = [(0, mark("enter", STRONG) + mark(" keeps it"))]
+            parts.append((1, ends.stylize(Style.from_meta({"@click": "app.stop"}))))
+            self.query_one("#foot", Fitted).show(parts)
+            return
         if self.lace.job is not None:
             shown = [action_named("help"), action_named("stop"), action_named("quit")]
         else:

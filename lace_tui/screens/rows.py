@@ -11,6 +11,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark, rows
 from lace_tui.view import FILES_LIMIT, NeedKind, ago
 from lazy.noted_visits import sync_command
+from vault.commands import as_typed
 from vault.plural import more_lines, plural
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ FOLDER = 3
 ENCRYPTED = "what you put there only members can read"
 """What it means that a place is encrypted."""
 
+_WRITTEN = frozenset({"drop", "git"})  # kinds of places that this vault writes to
 _TITLE = 200  # cells of a message in a row; its page shows more
 
 
@@ -155,7 +157,7 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
         seen = reach.get(name)
         lines: tuple[str, ...] = (
             f"{name}: {as_read(place.place.uri)}",
-            *([f"Encrypted: {ENCRYPTED}"] if place.is_encrypted else []),
+            *([f"Encrypted: {ENCRYPTED}"] if place.is_encrypted else _open_lines(place)),
             f"Now: {seen.text if seen else 'looking'}",
             f"Serves: {', '.join(place.serves) or 'nobody yet'}",
             f"Waiting to be sent there: {place.to_send or 'nothing'}",
@@ -186,6 +188,15 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
         *_said(peer.status.beacon),
     )
     return "A peer", lines, sync_command(target)
+
+
+def _open_lines(place: PlaceView) -> list[str]:
+    """Return that others can read what lies at a place, and what ends that, where this vault writes there."""
+    if place.place.kind not in _WRITTEN:
+        return []
+    return [
+        f"Whoever reaches it can read it; {as_typed('place set', place.place.name, options='--encrypt')} ends that."
+    ]
 
 
 def _when(iso: str | None, view: HomeView) -> str:

@@ -108,9 +108,9 @@ class Viewer(Over[None]):
             page.border_title = mark(self.title or "")
             keys = [("esc back", "screen.leave"), ("/ find", "screen.filter")]
             keys += [("y copies", "screen.copy")] if self._command else []
-            keys += [("left", "screen.pan(-1)"), ("right: move", "screen.pan(1)")]
-            page.border_subtitle = pressable(*keys)
-            yield _Text("", "list", empty="Nothing to show.")
+            moving = pressable(("left", "screen.pan(-1)")) + mark(", ") + pressable(("right move", "screen.pan(1)"))
+            page.border_subtitle = pressable(*keys) + mark("   ") + moving
+            yield _Text("", "list", empty="Nothing to show.", unmatched="No line has this text.")
             yield FilterLine()
 
     def on_mount(self) -> None:

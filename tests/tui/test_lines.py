@@ -198,6 +198,6 @@ async def test_a_search_that_finds_nothing_says_so() -> None:
         lines.fill([("a", Content("apple"))])
         lines.filter("pear")
         await pilot.pause()
-        assert (lines.shown, lines.render_line(0).text.strip()) == (0, "No row has this text.")
+        assert (lines.shown, lines.render_line(0).text.strip()) == (0, "No row has this text. esc shows all rows.")
         lines.filter("app")
         assert "apple" in lines.render_line(0).text
