@@ -158,7 +158,7 @@ def _exposed(
     Of each also its App, its size and its position.
     """
     # One text for each kind and App, and no object for each row: a first visit brings a hundred thousand of them.
-    located = Located()
+    located = Located(between[1] - between[0])
     apps: list[str] = []
     sizes, positions = array("Q"), array("q")
     is_some_listed = len(listed) > 0

@@ -20,10 +20,14 @@ class Located:
     """Records in the order in which they came, each with a number that says where it lies.
 
     The first thousands are objects, for speed; more of them take some 80 bytes each.
+
+    Args:
+        expected: how many there will be about; of many none becomes an object.
     """
 
-    def __init__(self) -> None:
-        self._few: dict[RecordHash, int] | None = {}  # all of them, as long as speed counts for more than room
+    def __init__(self, expected: int = 0) -> None:
+        # All of them, as long as speed counts for more than room.
+        self._few: dict[RecordHash, int] | None = {} if expected <= FEW else None
         self._records = HashList()
         self._at = array("i")
         self._numbers = DigestTable(_NUMBER_BYTES)

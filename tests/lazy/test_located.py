@@ -26,7 +26,7 @@ def test_each_record_lies_where_it_was_last_said_to(pairs: list[tuple[RecordHash
 
 
 def _look_at_each(pairs: list[tuple[RecordHash, int]], data: st.DataObject) -> None:
-    located, model = Located(), dict(pairs)
+    located, model = Located(data.draw(st.integers(0, 5))), dict(pairs)
     for record, at in pairs:
         located.add(record, at)
     for record in data.draw(st.lists(st.sampled_from([*model]), max_size=9)) if model else ():
