@@ -174,7 +174,7 @@ async def test_each_key_below_a_long_text_has_a_word(app: LaceApp) -> None:
         await settle(pilot)
         await press(pilot, "5", "d")
         told = str(app.screen.query_one("#page").border_subtitle)
-        assert Content.from_markup(told).plain == "esc back   / find   left   right: move"
+        assert Content.from_markup(told).plain == "esc back   / find   left, right move"
 
 
 async def test_keys_bring_the_row_that_they_act_on_back_into_sight(app: LaceApp) -> None:
