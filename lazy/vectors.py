@@ -109,7 +109,7 @@ class _Names(dict[str, str]):
 def _vector(rows: Iterable[tuple[Any, ...]]) -> VersionVector:
     found: dict[Verifier, VectorEntry] = {}
     for node, seq, plex, forked in rows:
-        with suppress(DataError):  # what rotted is said again at the next visit
+        with suppress(DataError, ValueError):  # what rotted is said again at the next visit
             found[Verifier.parse(str(node))] = VectorEntry(int(seq), bytes(plex), bool(forked))
     return VersionVector(found)
 

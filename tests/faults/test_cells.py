@@ -39,6 +39,22 @@ def test_a_note_of_a_cut_off_update_that_rotted_hides_no_status(shelf: Shelf, co
     assert alice.run("update", "words").code == 41
 
 
+@pytest.mark.parametrize(
+    ("table", "column", "value", "words"),
+    [("peer_vector", "seq", -3, ["status"]), ("tomb", "hash", "P" + "A" * 43, ["prune", "--dry-run"])],
+)
+def test_a_value_that_names_nothing_ends_no_command(
+    shelf: Shelf, table: str, column: str, value: str | int, words: list[str]
+) -> None:
+    """APP-13, APP-14: `status` stopped as a fault of lace, and a prune blamed the program of whoever wrote a record."""
+    alice, _ = shelf.lay(grown)
+    cells = Cells(alice)
+    assert cells.rot(next(cell for cell in cells.of(table) if cell.column == column), value)
+    assert alice.run(*words).code == 0
+    alice.run("fsck", "--repair")
+    assert alice.lace("fsck")["bad"] == []
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_a_cell_that_rotted_ends_no_command_for_good(shelf: Shelf, table: str) -> None:
     """APP-13, APP-14: commands ended as a fault of lace, also after the repair."""
