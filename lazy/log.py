@@ -34,11 +34,14 @@ _ALL = -1  # as SQL has it
 
 # ?1 now, ?2 kinds, ?3 desk, ?4 node, ?5 limit
 _DATED: Final = "SELECT p, tai FROM rec"
-# What a clock ahead of mine dated stands where it came, or it would stand for a year above all that follows it.
+_BY_DATE: Final = "o.at DESC, r.p DESC"
+# What a clock ahead of mine dated stands where it came, or it would stand for a year above all that follows it. A
+# release brings its commits with the newest first, so of what came at one time the dates tell what was made last.
 _PLACED: Final = (
     "SELECT p, coalesce(past, max(past) OVER (ORDER BY p), '')"
     " FROM (SELECT p, CASE WHEN tai <= ?1 THEN tai END AS past FROM rec WHERE name IS NOT NULL)"
 )
+_BY_PLACE: Final = "o.at DESC, r.tai DESC, r.p DESC"
 _NEWEST: Final = (
     "WITH placed(p, at) AS ({}) SELECT b.kind, b.digest, b.bytes FROM rec r JOIN body b USING (p)"
     " JOIN placed o USING (p) JOIN sym n ON n.id = r.signer LEFT JOIN commits c USING (p)"
@@ -47,7 +50,7 @@ _NEWEST: Final = (
     " WHERE r.name IS NOT NULL AND r.app IN (SELECT id FROM sym WHERE s IN (SELECT value FROM json_each(?2)))"
     " AND ifnull(e.visible, 1) IN (1, 2) AND ifnull(d.visible, 1) IN (1, 2)"
     " AND (?3 IS NULL OR coalesce(c.desk, e.desk, d.desk, l.desk) = ?3) AND (?4 IS NULL OR n.s = ?4)"
-    " ORDER BY o.at DESC, r.p DESC LIMIT ?5"
+    " ORDER BY {} LIMIT ?5"
 )
 
 
@@ -92,7 +95,8 @@ def log_lines(vault: Vault, *, desk: str | None = None, node: str | None = None,
     """Return the newest lines first.
 
     The order is that of the times their authors gave, which is for display; where those are equal, of arrival here. A
-    time that is still to come counts for nothing: such a line stands where it arrived (fault 21).
+    time that is still to come says only what came last of lines that arrived together: else such a line stands where
+    it arrived (fault 21).
     Releases and resolutions appear once their content is here.
 
     Args:
@@ -148,7 +152,7 @@ def _rows(vault: Vault, apps: Sequence[str], desk: str | None, node: str | None,
     """Return kind, digest and stored bytes of the newest records of some kinds."""
     now = vault.around.tai().text
     is_ahead = bool(vault.store.rows("SELECT 1 FROM rec WHERE name IS NOT NULL AND tai > ? LIMIT 1", now))
-    newest = _NEWEST.format(_PLACED if is_ahead else _DATED)
+    newest = _NEWEST.format(*((_PLACED, _BY_PLACE) if is_ahead else (_DATED, _BY_DATE)))
     return vault.store.rows(newest, now, json.dumps(apps), desk, node, limit)
 
 

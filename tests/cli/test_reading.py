@@ -160,6 +160,29 @@ def test_what_a_clock_ahead_dated_stands_in_the_log_where_it_came(pair: tuple[Pe
         assert who.lace("log", "-n", "1", "--desk", "main")["entries"] == entries[:1]
 
 
+def test_commits_of_a_clock_ahead_that_came_together_stand_newest_first(pair: tuple[Person, Person]) -> None:
+    """Fault 21: they came with what they were released by, the oldest last, and were listed the wrong way round."""
+    ann, bob = pair
+    year = 365 * 86_400 * 10**9
+    ann.world["now_ns"] = lambda: time.time_ns() + year
+    ann.write("list.md", "milk, from the year to come\n")
+    ann.lace("commit", "-m", "ahead")
+    ann.world.clear()
+    words = [f"change {number}" for number in range(5)]
+    for each in words:
+        ann.write("list.md", f"{each}\n")
+        ann.lace("commit", "-m", each)
+    ann.lace("release", "2.0.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    for who in (ann, bob):
+        entries = who.lace("log", "--desk", "main")["entries"]
+        told = [e["message"] for e in entries if e["app"] == "lace/commit"]
+        assert told[:6] == [*reversed(words), "ahead"]
+        told = [e["message"] for e in who.lace("log", "list.md")["entries"]]
+        assert told[:6] == [*reversed(words), "ahead"]
+
+
 # cat
 
 
