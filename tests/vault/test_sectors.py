@@ -21,7 +21,7 @@ from tests.faults.iolayer import kill_at
 from tests.shelf import Shelf
 from tests.vault.vaults import around, lived_in
 from vault.errors import LaceError
-from vault.files import DiskFull
+from vault.files import AtomicFile, DiskFull
 from vault.fsck.repair import mend_sectors as mend_of_vault
 from vault.store import wal
 from vault.store.database import StoreDamaged, StoreUnwritable, name_fault
@@ -36,6 +36,14 @@ _HELD = (
     "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]);"
     " print(db.execute('SELECT count(*) FROM t').fetchone(), flush=True); input()"
 )
+_LOOKED = """
+import sqlite3, sys
+try:
+    sqlite3.connect(sys.argv[1], timeout=0).execute("PRAGMA user_version").fetchone()
+    print("opened")
+except sqlite3.OperationalError as fault:
+    print(fault)
+"""
 
 
 @pytest.fixture
@@ -192,6 +200,27 @@ def test_a_repair_that_is_killed_goes_on_and_leaves_no_copies(store: Path, break
         assert whole in [path.read_bytes() for path in aside.iterdir()]
         assert not [*tmp_path.rglob("*.tmp")]
     assert number > len(whole) // _PAGE
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there no file that somebody has open can be replaced")
+def test_nobody_opens_a_store_before_its_log_was_replaced(
+    store: Path, breaks: _Break, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: who came between the two wrote into the log that was there, and all of it was lost."""
+    came: list[str] = []
+
+    class Watched(AtomicFile):
+        def __exit__(self, *fault: Any) -> None:
+            super().__exit__(*fault)
+            look = [sys.executable, "-c", _LOOKED, str(store)]
+            came.append(subprocess.run(look, capture_output=True, text=True, check=True).stdout.strip())
+
+    log = _log(store)
+    breaks(store, range(_PAGE, _PAGE + 1))
+    breaks(log, range(HEAD + 9 * FRAME, HEAD + 9 * FRAME + 1))
+    monkeypatch.setattr("vault.store.sectors.AtomicFile", Watched)
+    assert mend_sectors(store, store.parent / "damaged") == {log.name: _PAGE, store.name: _PAGE}
+    assert came == ["database is locked", "opened"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there no file that somebody has open can be replaced")

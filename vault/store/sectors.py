@@ -40,16 +40,18 @@ def mend_sectors(store: Path, aside: Path) -> dict[str, int]:
         Names of files with how many bytes of each cannot be read.
 
     Raises:
-        NotWritable, DiskFull: a copy cannot be made; nothing was changed.
+        NotWritable, DiskFull: a copy cannot be made; that file is as it was, and the next repair goes on there.
     """
     log = store.with_name(f"{store.name}-wal")
     try:
         with kept_alone(store) as file:
             if file is None:
                 return {}
-            lost = {store.name: _anew(file, store, aside)}
+            lost: dict[str, int] = {}
+            # The store last: its file has the locks, and from then on whoever opens it writes to the log.
             with suppress(FileNotFoundError), log.open("rb", buffering=0) as other:
                 lost[log.name] = _anew(other, log, aside)
+            lost[store.name] = _anew(file, store, aside)
     except OSError:  # who opens it says so
         return {}
     return {name: size for name, size in lost.items() if size}
