@@ -21,9 +21,9 @@ from tests.faults.iolayer import kill_at
 from tests.shelf import Shelf
 from tests.vault.vaults import around, lived_in
 from vault.errors import LaceError
-from vault.files import AtomicFile, DiskFull
+from vault.files import AtomicFile, DiskFull, write_atomic
 from vault.fsck.repair import mend_sectors as mend_of_vault
-from vault.store import wal
+from vault.store import Store, wal
 from vault.store.database import StoreDamaged, StoreUnwritable, name_fault
 from vault.store.sectors import mend_sectors
 from vault.store.wal import mend_log
@@ -258,3 +258,33 @@ def test_what_cannot_be_read_is_not_called_unwritable(tmp_path: Path, code: int,
     fault.sqlite_errorcode = code
     with pytest.raises(named):
         name_fault(fault, tmp_path / "store.db")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there no file that somebody has open can be replaced")
+def test_who_waited_for_a_repair_opens_the_file_that_lies_there_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: they went on in the file that was there; what they wrote came into the store by half, or not at all."""
+    path, kept = tmp_path / "store.db", tmp_path / "store.db.unread"
+    Store(path, create=True).close()
+    real = sqlite3.connect
+
+    def waiting(*args: Any, **named: Any) -> sqlite3.Connection:
+        db = real(*args, **named)
+        if not kept.exists():
+            whole = path.read_bytes()
+            os.link(path, kept)
+            write_atomic(path, whole)
+        return db
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", waiting)
+        store = Store(path)
+    with closing(store):
+        for name in "VWX":  # more than is left in the log, which begins anew then
+            rows = [(f"{name}.{number}", "stick" * 900) for number in range(5_000)]
+            with store.transaction():
+                store.db.executemany("INSERT INTO met(node, tai, place) VALUES (?, '@0', ?)", rows)
+    with closing(real(path)) as db:
+        assert db.execute("SELECT count(*) FROM met").fetchone() == (15_000,)
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)

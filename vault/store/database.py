@@ -89,12 +89,8 @@ def connect(path: Path, *, create: bool = False, mending: bool = False) -> sqlit
     if not create and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return _connect_to_read(path)
     with faults_named(path), _text_of_fault(path):
-        # With `uri` a store that can only be read can be attached.
-        db = sqlite3.connect(
-            path.absolute(), timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256, uri=True
-        )
+        db = _opened(path)
         try:
-            db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=FULL")
             db.execute("PRAGMA foreign_keys=OFF")
             db.execute("PRAGMA cache_size=-16000")
@@ -112,6 +108,36 @@ def connect(path: Path, *, create: bool = False, mending: bool = False) -> sqlit
             db.close()
             raise
         return db
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """Open a store in WAL mode, and anew where a repair put another file in its place while it was waited for.
+
+    What goes from the log into the file that was there before is missing in the one that lies there now.
+    """
+    while True:
+        before = _file_at(path)
+        # With `uri` a store that can only be read can be attached.
+        db = sqlite3.connect(
+            path.absolute(), timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256, uri=True
+        )
+        try:
+            db.execute("PRAGMA journal_mode=WAL")  # from here on nobody replaces it (`vault.store.alone`)
+            if before in (None, _file_at(path)):
+                return db
+        except BaseException:
+            db.close()
+            raise
+        db.close()
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Return which file lies at a path; None for none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def connect_alone(path: Path) -> sqlite3.Connection:
