@@ -270,7 +270,7 @@ def test_who_waited_for_a_repair_opens_the_file_that_lies_there_now(
     real = sqlite3.connect
 
     def waiting(*args: Any, **named: Any) -> sqlite3.Connection:
-        db = real(*args, **named)
+        db: sqlite3.Connection = real(*args, **named)
         if not kept.exists():
             whole = path.read_bytes()
             os.link(path, kept)
