@@ -177,6 +177,29 @@ def test_a_sector_that_holds_something_else_is_told_whatever_it_holds(left: Path
     assert _rows(left) <= _ROWS - rot.lost  # it may have ended a transaction itself
 
 
+@pytest.mark.parametrize("held", [bytes(4096), bytes(7 * 4096), random.Random(3).randbytes(4096)])
+def test_a_sector_over_the_head_is_told_and_the_store_opens_without_the_log(left: Path, held: bytes) -> None:
+    """APP-13: it was taken for a log that nobody had begun, and all of it went without a word."""
+    whole = _log(left).read_bytes()
+    _log(left).write_bytes(held + whole[len(held) :])
+    assert find_rot(left) is not None
+    rot = mend_log(left, left.parent / "damaged")
+    assert rot is not None
+    assert 1 < rot.lost <= _ROWS
+    assert (left.parent / "damaged" / "store.db-wal").read_bytes() == held + whole[len(held) :]
+    assert find_rot(left) is None
+    assert _rows(left) == 0
+
+
+def test_a_head_that_was_written_in_part_over_a_former_one_is_no_rot(left: Path) -> None:
+    """APP-13: what lies behind it is in the store, for no log is begun anew before."""
+    data = bytearray(_log(left).read_bytes())
+    data[16:24] = struct.pack(">2I", 7, 99)
+    for end in (20, 24, 28):
+        _log(left).write_bytes(bytes(data[:end]) + _log(left).read_bytes()[end:])
+        assert find_rot(left) is None
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_what_a_power_cut_can_leave_of_a_last_transaction_is_no_rot(tmp_path: Path, seed: int) -> None:
     """APP-13: spilled, taken back, or over a former log, in sectors and blocks; a head is flushed before its frames."""

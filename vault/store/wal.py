@@ -100,10 +100,9 @@ def _write_anew(log: Path, rot: Rot) -> None:
     """
     first = min(rot.unsure, default=rot.frames)
     with log.open("rb") as file, AtomicFile(log, mode=stat.S_IMODE(log.stat().st_mode)) as made:
-        made.write(start := file.read(HEAD))
-        if (head := read_head(start)) is None:
-            made.abandon()
-            return
+        if (head := read_head(start := file.read(HEAD))) is None:
+            return  # nothing of it can be taken in
+        made.write(start)
         sum_ = head.sum
         for number in range(rot.whole):
             frame = file.read(FRAME)

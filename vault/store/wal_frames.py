@@ -13,11 +13,26 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-__all__ = ["FRAME", "HEAD", "PAGE", "Head", "choose", "likeness", "mend_frame", "mend_head", "read_head", "sums"]
+__all__ = [
+    "FRAME",
+    "HEAD",
+    "ORDERS",
+    "PAGE",
+    "Head",
+    "begins_as_head",
+    "choose",
+    "likeness",
+    "mend_frame",
+    "mend_head",
+    "read_head",
+    "sums",
+]
 
 PAGE: Final = 4096  # bytes, as every store has them
 HEAD: Final = 32  # bytes before the first frame
 FRAME: Final = 24 + PAGE  # bytes: page, size of the store after a commit, two salts, two sums, the page
+# Of the bytes of a word where sums are taken, as the machine has it that began the log.
+ORDERS: Final[tuple[Literal["little", "big"], ...]] = ("little", "big")
 _PROVEN: Final = 24  # bytes of the head that its sum is of
 _MAGIC: Final = 0x377F0682  # with one more where the sums are of words with the highest byte first
 _FORM: Final = 3007000
@@ -41,14 +56,19 @@ class Head(NamedTuple):
     sum: bytes
 
 
+def begins_as_head(data: bytes) -> bool:
+    """Tell whether 12 bytes and more begin with what is the same in each head of a log of a store."""
+    magic, form, page = struct.unpack(">3I", data[:12])
+    return bool(magic & ~1 == _MAGIC and form == _FORM and page == PAGE)
+
+
 def read_head(data: bytes) -> Head | None:
     """Return the head of a log of a store; None where it is none, as SQLite takes it."""
     if len(data) < HEAD:
         return None
-    magic, form, page = struct.unpack(">3I", data[:12])
-    if magic & ~1 != _MAGIC or form != _FORM or page != PAGE:
+    if not begins_as_head(data):
         return None
-    order: Literal["little", "big"] = "big" if magic & 1 else "little"
+    order: Literal["little", "big"] = "big" if data[3] & 1 else "little"
     is_proven = _sum(_words(data[:_PROVEN], order), bytes(8)) == data[_PROVEN:HEAD]
     return Head(order, data[16:24], data[_PROVEN:HEAD]) if is_proven else None
 

@@ -6,10 +6,25 @@ spoiled, and tells by what lies behind the rest whether a power cut left it or i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import BinaryIO, Final, NamedTuple
 
-from vault.store.wal_frames import FRAME, HEAD, PAGE, Head, choose, likeness, mend_frame, mend_head, read_head, sums
+from vault.store.wal_frames import (
+    FRAME,
+    HEAD,
+    ORDERS,
+    PAGE,
+    Head,
+    begins_as_head,
+    choose,
+    likeness,
+    mend_frame,
+    mend_head,
+    read_head,
+    sums,
+)
 
 __all__ = ["FRAMES", "SUM", "Flip", "Look", "Rot"]
 
@@ -20,6 +35,7 @@ _MOST: Final = 16  # bits that are mended; with more it is no log that rotted
 _ALIKE: Final = 0.5  # that much of a page stays as it was when it is written again, or it is of another number
 _GROWN: Final = 1 << 14  # pages that a last commit may have added
 _BEGUN: Final = 16  # logs that were begun in this file after the one that its head is of
+_TRIED: Final = 2  # salts, where no head says them
 _WRONG, _WHOLE, _COMMIT = range(3)  # what a frame is
 _SALTS: Final = slice(8, 16)  # in a frame
 _Bit = tuple[int, int]  # its byte in a frame, and what to change there
@@ -112,13 +128,38 @@ class Look:
         head, first = read_head(start), None
         if head is None:
             if (found := mend_head(start) if len(start) == HEAD else None) is None:
-                return None  # whoever began it was cut off
+                return self._headless(start)
             self._mended.flip(Flip(*found))
             head, first = read_head(bytes(_flipped(start, found))), 0
         if head is None:
             return None
         self._prove(head)
         return self._walk(head, first)
+
+    def _headless(self, start: bytes) -> Rot | None:
+        """Tell what is lost of a log whose head is not there; None where whoever began it was cut off.
+
+        A head that was written in part has what each head begins with, and what lies behind it was taken in before.
+        """
+        if len(start) < HEAD or begins_as_head(start):
+            return None
+        for order, salts in product(ORDERS, self._salts()):
+            self._what, self._heads = bytearray(), []
+            self._file.seek(HEAD)
+            self._prove(Head(order, salts, bytes(8)))
+            if lost := _lost(self._what, 0):
+                return Rot(0, len(self._what), (), (), 0, lost)
+        return None
+
+    def _salts(self) -> list[bytes]:
+        """Return the first two salts in the log: a frame may hold something else, and with it other ones."""
+        found: dict[bytes, None] = {}
+        for number in range((self._file.seek(0, os.SEEK_END) - HEAD) // FRAME):
+            if any(salts := self._frame(number)[_SALTS]):
+                found[salts] = None
+            if len(found) == _TRIED:
+                break
+        return list(found)
 
     def _prove(self, head: Head) -> None:
         """Tell of each frame what it is, as it proves itself by what is stored."""
