@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
+import weakref
 
 import pytest
 from blake3 import blake3
@@ -48,6 +49,21 @@ def test_many_are_taken_at_once_as_one_after_the_other(monkeypatch: pytest.Monke
         assert [table.get(digest) for digest, _ in pairs] == [*(value for _, value in pairs[:end])] + [None] * (
             20 - end
         )
+
+
+@pytest.mark.parametrize("count", [3, 20])
+def test_a_table_that_nobody_has_takes_no_room(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Be it of few or many: lace looks for what only names itself so rarely that each visit's table lay there still."""
+    monkeypatch.setattr(at_hand, "FEW", 6)
+    table = DigestTable(8)
+    table.put_all([(blake3(b"%d" % number).digest(), bytes(8)) for number in range(count)])
+    kept = weakref.ref(table)
+    gc.disable()
+    try:
+        del table
+        assert kept() is None
+    finally:
+        gc.enable()
 
 
 def test_a_digest_across_two_others_is_not_taken_for_one() -> None:

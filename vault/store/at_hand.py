@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Final
 
@@ -63,17 +64,8 @@ class DigestTable:
 
     def _pack(self, few: dict[bytes, bytes]) -> None:
         self._few = None
-        self.get = self._found
+        self.get = partial(_in_buckets, self._buckets, self._size)  # a method of its own would keep the table alive
         self.put_all(few.items())
-
-    def _found(self, digest: bytes) -> bytes | None:
-        bucket = self._buckets.get(digest[0] << 4 | digest[1] >> 4)
-        if bucket is None:
-            return None
-        size, at = self._size, bucket.find(digest)
-        while at % size and at > 0:  # across two of them, or in a value
-            at = bucket.find(digest, at + 1)
-        return bytes(bucket[at + DIGEST_BYTES : at + size]) if at >= 0 else None
 
     def items(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield digests and values, in the order of the digests: as a table lies that they are written to."""
@@ -90,6 +82,16 @@ class DigestTable:
         self.get = self._few.get
         self._buckets.clear()
         self._count = 0
+
+
+def _in_buckets(buckets: Mapping[int, bytearray], size: int, digest: bytes) -> bytes | None:
+    bucket = buckets.get(digest[0] << 4 | digest[1] >> 4)
+    if bucket is None:
+        return None
+    at = bucket.find(digest)
+    while at % size and at > 0:  # across two of them, or in a value
+        at = bucket.find(digest, at + 1)
+    return bytes(bucket[at + DIGEST_BYTES : at + size]) if at >= 0 else None
 
 
 class AtHand:
