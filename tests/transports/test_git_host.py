@@ -203,8 +203,8 @@ def test_more_than_a_place_may_send_is_not_copied(
 ) -> None:
     """Faults 34: one who may push does not fill the disk of everybody else."""
     put(at("a"), key(1), additions(some_records(3)))
-    monkeypatch.setattr(talks_module, "_SLACK", 100)
     reader = at("b")
+    monkeypatch.setattr(talks_module, "_SLACK", 100)
     talks.clear()
     with suppress(SentTooMuch):  # git looks now and then at how much came
         reader.private.fetch_refs([reader.ref(GROUP, NODE)])

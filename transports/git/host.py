@@ -94,8 +94,9 @@ class HostRepository:
 
     def receives(self) -> AbstractContextManager[subprocess.Popen[bytes]]:
         """Lend the git that takes in a push there, as it would answer one: no hook of that repository is run."""
-        there = self._opened()
-        return there.git.beside(*far_options(), "receive-pack", str(there.path))
+        git = self._opened().git
+        # By the path that was checked: git looks for another repository in any that it is given.
+        return git.beside(*far_options(), "receive-pack", str(git.remote.path))
 
     def read(self, infos: Iterable[Info]) -> Iterator[tuple[Info, bytes]]:
         """Yield objects with their bytes, which are what their names say.

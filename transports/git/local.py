@@ -48,6 +48,9 @@ _NEVER_KEY = re.compile(r"uploadpack\.packobjectshook|gc\.recentobjectshook|rece
 _PLAIN = re.compile(rb"(?:\[[A-Za-z]+\]\n(?:\t[A-Za-z]+ = [A-Za-z0-9]+\n)*)*")
 _PLAIN_BYTES = 4096
 _UNUSED = frozenset({"hooks", "description", "branches"})  # git neither runs nor writes them for lace
+_INSIDE = ".git"
+_HEAD = re.compile(rb"ref:[ \t\r\n]*refs/|[0-9a-fA-F]{40}")  # of a directory that git takes for a repository
+_HEAD_BYTES = 255  # that git looks at
 
 
 def far_side(service: str) -> str:
@@ -88,7 +91,7 @@ def check_directory(git: GitRunner) -> None:
         if not path.exists():
             hint = f"Check the path, and plug in or mount what it lies on; a new one is made with: {make}"
             raise PlaceUnreachable(f"There is no git repository at {path}.", hint=hint)
-        inner = next((root for root in (path, path / ".git") if (root / "HEAD").is_file()), None)
+        inner = _found_by_git(path)
         bad = _leading_away(inner) if inner is not None else ""
     except OSError as error:
         raise PlaceUnreachable(
@@ -116,7 +119,7 @@ def own_directory(path: Path) -> Path | None:
 
     Git shows another account's to nobody, and what else a configuration may say can hide refs.
     """
-    inner = next((root for root in (path, path / ".git") if (root / "HEAD").is_file()), None)
+    inner = _found_by_git(path)
     if inner is None or not hasattr(os, "geteuid") or inner.stat().st_uid != os.geteuid():
         return None
     data = read_bounded(inner / "config", _PLAIN_BYTES)
@@ -124,6 +127,29 @@ def own_directory(path: Path) -> Path | None:
         return None
     is_core = all(key.startswith("core.") for key in _plain_keys(data.decode("ascii")).splitlines())
     return inner if is_core else None
+
+
+def _found_by_git(path: Path) -> Path | None:
+    """Return what git takes for the repository where it is given a path, which is `.git` below that first.
+
+    That may be a file, by which git goes anywhere. Where it is None, git would go on to the path with `.git` at its
+    end, which nobody named.
+    """
+    inside = path / _INSIDE
+    if inside.is_file():
+        return inside
+    return next((root for root in (inside, path) if _is_repository(root)), None)
+
+
+def _is_repository(root: Path) -> bool:
+    """Tell whether git takes a directory for a repository; one whose HEAD is a link is refused later."""
+    head = root / "HEAD"
+    if head.is_symlink():
+        return True
+    if not head.is_file() or not all(os.access(root / name, os.X_OK) for name in ("objects", "refs")):
+        return False
+    with head.open("rb") as file:
+        return _HEAD.match(file.read(_HEAD_BYTES)) is not None
 
 
 def _keys(git: GitRunner, config: Path) -> str | None:
@@ -157,7 +183,7 @@ def _leading_away(inner: Path) -> str:
     for name in ("commondir", "config.worktree"):
         if os.path.lexists(inner / name):
             return name
-    if inner.is_symlink():
+    if inner.is_symlink() or not inner.is_dir():
         return inner.name
     for directory in (inner, inner / "objects", inner / "refs", inner / "refs" / "heads", inner / "refs/heads/lace"):
         if not directory.is_dir():
