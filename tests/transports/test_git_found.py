@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.transports.git_hosts import bare_repository, git
+from tests.transports.git_places import got, noise
 from tests.transports.helpers import additions, key, put, some_records
 from transports.errors import NotAGitPlace
 from transports.git.place import GitPlace
@@ -56,3 +58,16 @@ def test_a_repository_with_files_is_found_though_one_of_them_is_named_as_git_nam
     git(bare, "config", "core.sshCommand", "false")
     with pytest.raises(NotAGitPlace, match=r"core\.sshcommand"):
         GitPlace.create(git_uri(around), tmp_path / "b", entropy=os.urandom)
+
+
+def test_what_a_repository_leans_on_is_not_taken_for_its_own(tmp_path: Path) -> None:
+    """LAZ-63: a medium that was cloned with --shared leaves the other repository behind when it is carried away."""
+    near, bare = bare_repository(tmp_path / "near.git"), bare_repository(tmp_path / "remote.git")
+    stored = noise(3)
+    put(GitPlace.create(git_uri(near), tmp_path / "a", entropy=os.urandom), key(1), additions(stored))
+    leans = bare / "objects" / "info" / "alternates"
+    leans.write_text(f"{near / 'objects'}\n")
+    put(GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom), key(1), additions(stored))
+    leans.unlink()
+    with closing(GitPlace.open(git_uri(bare), tmp_path / "c")) as reader:
+        assert got(reader) == stored

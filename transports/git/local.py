@@ -49,6 +49,7 @@ _PLAIN = re.compile(rb"(?:\[[A-Za-z]+\]\n(?:\t[A-Za-z]+ = [A-Za-z0-9]+\n)*)*")
 _PLAIN_BYTES = 4096
 _UNUSED = frozenset({"hooks", "description", "branches"})  # git neither runs nor writes them for lace
 _INSIDE = ".git"
+_LEANS = "objects/info/alternates"  # a file that names other repositories in which objects are looked for
 _HEAD = re.compile(rb"ref:[ \t\r\n]*refs/|[0-9a-fA-F]{40}")  # of a directory that git takes for a repository
 _HEAD_BYTES = 255  # that git looks at
 
@@ -117,13 +118,14 @@ def check_directory(git: GitRunner) -> None:
 def own_directory(path: Path) -> Path | None:
     """Return where a checked repository of this account lies that is configured as `git init` does it; None for others.
 
-    Git shows another account's to nobody, and what else a configuration may say can hide refs.
+    Git shows another account's to nobody, and what else a configuration may say can hide refs. One that leans on
+    another would seem to hold what it does not.
     """
     inner = _found_by_git(path)
     if inner is None or not hasattr(os, "geteuid") or inner.stat().st_uid != os.geteuid():
         return None
     data = read_bounded(inner / "config", _PLAIN_BYTES)
-    if _PLAIN.fullmatch(data) is None:
+    if _PLAIN.fullmatch(data) is None or os.path.lexists(inner / _LEANS):
         return None
     is_core = all(key.startswith("core.") for key in _plain_keys(data.decode("ascii")).splitlines())
     return inner if is_core else None
