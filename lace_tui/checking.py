@@ -13,6 +13,7 @@ from vault.errors import LaceError
 from vault.fsck.drafts import note_told
 from vault.fsck.repair import DAMAGED, REJOIN, mend_head, mend_log, mend_sectors
 from vault.fsck.report import BadThing, FsckReport
+from vault.identity.mark import OtherMachine, VaultBehindMark, VaultForked
 from vault.settings_file import can_restore
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Checked", "checked", "checked_lines", "mended_first", "tell"]
 
 _HEAD = BadThing("store", "store.db", "head", "The head of store.db had rotted, by which SQLite knows how to read it.")
+_MAY_NOT_SIGN = {error.code for error in (VaultBehindMark, VaultForked, OtherMachine)}
 _STORE = "store.db"  # and its head: what else was put aside is of records
 
 Tone = Literal["bad", "good", "note", "plain"]
@@ -103,10 +105,12 @@ def _way_out(error: StoreDamaged, *, repairing: bool) -> StoreDamaged:
 def _is_mended_here(vault: Vault, thing: BadThing) -> bool:
     """Tell whether a repair does anything about it; what is lost of the trail or the log comes from elsewhere.
 
-    A key is brought back or closed by its owner alone.
+    A key is brought back or closed by its owner alone, who alone knows, too, which copy of a vault goes on.
     """
     if thing.code == ConfigDamaged.code:
         return can_restore(vault)
+    if thing.code in _MAY_NOT_SIGN:
+        return False
     return thing.kind not in {"audit", "key"} and (thing.kind, thing.code) != ("log", "gap")
 
 

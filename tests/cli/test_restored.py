@@ -156,3 +156,26 @@ def test_who_follows_or_takes_in_a_file_and_may_sign_nothing_hears_what_came(
     assert again.count("this machine has no mark for it") == 1
     ann.lace("adopt")
     assert ann.lace("update")["written"] == ["list.md"]
+
+
+def test_a_check_leads_to_no_repair_of_a_copy_that_may_not_sign(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """APP-13, APP-14: a repair said the same again; which copy goes on, its owner alone knows."""
+    ann, _ = pair
+    elsewhere = Person("ann", ann.home, ann.folder, ann.environ | {"HOME": str(tmp_path), "LACE_HOME": str(_lace(ann))})
+    shutil.copytree(ann.folder, tmp_path / "backup")
+    ann.write("song.txt", "la la\n")
+    ann.lace("release", "2.0.0")
+    shutil.rmtree(ann.folder)
+    shutil.copytree(tmp_path / "backup", ann.folder)
+    for person, code in ((ann, "vault-behind-mark"), (elsewhere, "other-machine")):
+        for words in (("fsck",), ("fsck", "--repair")):
+            (bad,) = person.lace(*words, expect=1)["bad"]
+            assert (bad["kind"], bad["name"], bad["code"]) == ("setting", "mark", code)
+            told = person.run(*words).text
+            assert "lace sync" in told
+            assert "fsck --repair" not in told
+            assert "it says" not in told, "the sentence is that of the refusal"
+
+
+def _lace(person: Person) -> Path:
+    return Path(person.variables["LACE_HOME"])

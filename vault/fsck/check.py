@@ -176,8 +176,7 @@ def _settings(vault: Vault) -> list[BadThing]:
     except LaceError as error:
         way = "" if can_restore(vault) else f" {error.hint}"
         bad.append(BadThing("setting", "config.toml", error.code, f"{error.message}{way}"))
-    for key, problem in identity(vault):
-        bad.append(BadThing("setting", key, "wrong-setting", f"The vault's own {key} is wrong: {problem}."))
+    bad += [BadThing("setting", *wrong) for wrong in identity(vault)]
     bad += [BadThing("key", *wrong) for wrong in key_problems(vault)]
     bad += changed_tables(vault.store)
     bad += unreadable(vault)

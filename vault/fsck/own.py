@@ -108,8 +108,19 @@ def _is_head(store: Store, text: str, *, must_be_here: bool) -> bool:
     return not must_be_here or bool(store.rows("SELECT 1 FROM commits WHERE hash = ?", text))
 
 
-def identity(vault: Vault) -> Iterator[tuple[str, str]]:
-    """Yield what the store says about itself and its records, or the mark, contradict."""
+def identity(vault: Vault) -> Iterator[tuple[str, str, str]]:
+    """Yield name, code and sentence for what the store says about itself and its records, or the mark, contradict.
+
+    Where the mark says that the vault may not sign, code and sentence are of the error that refuses that.
+    """
+    for name, problem in _contradicted(vault):
+        if isinstance(problem, LaceError):
+            yield name, problem.code, f"{problem.message} {problem.hint}"
+        else:
+            yield name, "wrong-setting", f"The vault's own {name} is wrong: {problem}."
+
+
+def _contradicted(vault: Vault) -> Iterator[tuple[str, str | LaceError]]:
     store = vault.store
     try:
         node = Verifier.parse(store.note(NODE))
@@ -185,7 +196,7 @@ def key_problems(vault: Vault) -> Iterator[tuple[str, str, str]]:
         return  # what it says is wrong: `identity` names that
 
 
-def _mark(vault: Vault, node: Verifier, state: MarkState) -> Iterator[tuple[str, str]]:
+def _mark(vault: Vault, node: Verifier, state: MarkState) -> Iterator[tuple[str, str | LaceError]]:
     """Yield what the mark beside the key and this node's log say differently (APP-13)."""
     try:
         rows = vault.store.rows("SELECT seq, plex FROM log WHERE node = ? ORDER BY seq, hash DESC", node.text)
@@ -203,7 +214,7 @@ def _mark(vault: Vault, node: Verifier, state: MarkState) -> Iterator[tuple[str,
         try:
             require_writable(verdict, top, state)
         except LaceError as error:
-            yield "mark", f"it says {verdict.value} of this vault; {error.hint.rstrip('.')}"
+            yield "mark", error
     elif state.intent_prev != digests.get(state.intent_seq - 1) and state.intent_seq - 1 in digests:
         yield "mark", "the entry before its newest is another one here"
 
