@@ -9,14 +9,27 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from vault.errors import DataError
 
-__all__ = ["MAX_DEPTH", "Sexp", "SexpError", "Symbol", "clean_text", "dumps", "loads", "quoted"]
+__all__ = [
+    "MAX_DEPTH",
+    "STRING",
+    "Sexp",
+    "SexpError",
+    "Symbol",
+    "clean_text",
+    "dumps",
+    "loads",
+    "quoted",
+    "unquoted",
+]
 
 MAX_DEPTH = 32  # nested lists; ours need six
 MAX_NUMBER = 2**63  # numbers lie strictly between -MAX_NUMBER and MAX_NUMBER
+STRING: Final = r'"[^"\\]*+(?:\\[\\"bfnrt][^"\\]*+)*+"'
+"""What a string matches in a text, which may hold characters besides that no string holds; it never backtracks."""
 _WIDTH = 100  # characters of a pretty line
 _INDENT = 2
 
@@ -25,6 +38,7 @@ _SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9._/+-]{0,63}")
 _NOT_SYMBOLS = frozenset({"inf", "infinity", "nan"})
 # What a string may not hold: control characters that have no escape, and halves of characters.
 _UNPRINTABLE = r"[\x00-\x07\x0b\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
+_UNESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
@@ -163,6 +177,13 @@ def quoted(text: str) -> str:
     if (found := re.search(_UNPRINTABLE, text)) is not None:
         raise SexpError(f"A string of an S-expression holds the character {found[0]!r}.")
     return f'"{text.translate(_ESCAPES)}"'
+
+
+def unquoted(text: str) -> str:
+    """Return what a string stands for that matches `STRING`."""
+    if "\\" not in text:
+        return text[1:-1]
+    return re.sub(r"\\(.)", lambda found: _UNESCAPED.get(found[1], found[1]), text[1:-1])
 
 
 def _flat(value: Sexp, depth: int) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from dataclasses import replace
 
 import pytest
@@ -120,6 +121,12 @@ def test_round_trip_of_anything_a_peer_may_send(
     for line in export_text([sealed]):
         assert line.count("\n") == 2 + len(parameters) + bool(entry.motivation) + bool(entry.relates_to)
         assert all(character.isprintable() or character == "\n" for character in line)
+
+
+def test_a_trail_is_read_by_its_form_alone(chain: list[Seal], monkeypatch: pytest.MonkeyPatch) -> None:
+    """CYB-10: a check reads all entries, and what parses any S-expression takes several times as long for each."""
+    monkeypatch.setitem(sys.modules, "sexpdata", None)
+    assert verify_chain(chain, {ALICE.verifier}).ok
 
 
 def test_long_texts_are_cut() -> None:
@@ -290,6 +297,15 @@ BODY = entry_after(None).body()
         {"data": BODY.replace(b"(parent none)", b"(parent nothing)")},
         {"data": BODY.replace(b"(parameters)", b'(parameters ("a"))')},
         {"data": BODY.replace(b"(parameters)", b'(parameters "a")')},
+        {"data": BODY.replace(b"(parameters)", b'(parameters ("a" "b" "c"))')},
+        {"data": BODY.replace(b"(relates-to)", b"(relates-to ())")},
+        {"data": BODY.replace(b'(motivation "")', b'(motivation "\\x")')},
+        {"data": BODY.replace(b'(motivation "")', b'(motivation "\\u0041")')},
+        {"data": BODY.replace(b'(motivation "")', b'(motivation "\n")')},
+        {"data": BODY.replace(b'(motivation "")', b'(motivation "\x1b")')},
+        {"data": BODY.replace(b'(motivation "")', b'(motivation "")"")')},
+        {"data": BODY.replace(b'(motivation "")', b'(motivation "' + b"\\n" * 300_000 + b'")')},
+        {"data": BODY.replace(b" (action", b"  (action")},
         {"data": BODY.replace(b"(environment", b"(surroundings")},
         {"data": BODY.replace(ALICE.verifier.text.encode(), MALLORY.verifier.text.encode())},
         {"data": BODY.replace(b'"V.', b'"P.')},
