@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from vault.audit.chain import ChainVerdict, Damaged, verify_chain
@@ -56,15 +56,18 @@ def signers(vault: Vault, entries: Iterable[tuple[int, int]] | None = None) -> s
     return found
 
 
-def verify_trail(vault: Vault, entries: Iterable[tuple[int, int]] | None = None) -> ChainVerdict:
+def verify_trail(
+    vault: Vault, entries: Iterable[tuple[int, int]] | None = None, proven: Collection[RecordHash] = frozenset()
+) -> ChainVerdict:
     """Walk the chain from its first entry to its last and note each that does not fit (CYB-10).
 
     Args:
         vault: whose trail it is.
         entries: number and position of each entry in order, where the store's views are not to be trusted.
+        proven: Seals whose signature was verified a moment ago.
     """
     order = _numbered(vault) if entries is None else list(entries)
-    return verify_chain(_read(vault, order), signers(vault, order))
+    return verify_chain(_read(vault, order), signers(vault, order), proven)
 
 
 def gaps(vault: Vault) -> list[tuple[int, int, RecordHash]]:

@@ -39,6 +39,7 @@ class Scan:
     damaged: list[int] = field(default_factory=list)  # positions whose bytes are no record
     misnamed: list[tuple[int, RecordHash]] = field(default_factory=list)  # whole bytes under another name
     audit: list[tuple[int, int]] = field(default_factory=list)  # (number, position)
+    proven: set[RecordHash] = field(default_factory=set)  # Seals of the audit trail whose signature is right
 
 
 def faults_of_file(vault: Vault) -> list[BadThing]:
@@ -129,5 +130,6 @@ def _body(scan: Scan, p: int, name: str, stored: bytes, types: str) -> None:
         message = f"The record {record.hash} is stored under another name: {name}."
         scan.bad.append(BadThing("record", name, "misnamed", message))
     if isinstance(record, Seal) and record.plex.app == AUDIT_APP:
+        scan.proven.add(record.hash)  # by the hash of all of it: whatever else is read under it later is another one
         with suppress(ValueError):
             scan.audit.append((int(record.plex.name), p))

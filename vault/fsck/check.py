@@ -154,7 +154,7 @@ def _values(vault: Vault) -> list[BadThing]:
 def _audit(vault: Vault, scan: Scan) -> list[BadThing]:
     """Walk the audit chain as the bodies have it (CYB-10)."""
     try:
-        verdict = verify_trail(vault, scan.audit)
+        verdict = verify_trail(vault, scan.audit, scan.proven)
     except DataError as error:  # whose trail it is cannot be told: a setting is named for that
         return [BadThing("audit", "1", "signer", f"The audit trail cannot be walked: {error.message}")]
     bad = []
