@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
 import pytest
 
 from tests.shelf import Shelf
 from tests.vault.vaults import lived_in
 from vault.fsck.check import check
+from vault.records import Plex, Seal, parse
 from vault.suite import Ed25519
+from vault.vault import Vault
 
 
-def test_a_check_verifies_each_signature_once(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def alice(shelf: Shelf) -> Iterator[Vault]:
+    vaults = shelf.lay(lived_in)
+    yield vaults[0]
+    for vault in vaults:
+        vault.close()
+
+
+def test_a_check_verifies_each_signature_once(alice: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     """CYB-10: the walk along the trail believes the pass over the records, which takes most of its time for that."""
-    vault, _ = shelf.lay(lived_in)
     verified: list[bytes] = []
     verify = Ed25519.verify
 
@@ -21,6 +33,27 @@ def test_a_check_verifies_each_signature_once(shelf: Shelf, monkeypatch: pytest.
         return verify(self, key, message, signature)
 
     monkeypatch.setattr(Ed25519, "verify", noted)
-    assert check(vault).ok
-    assert len(verified) == vault.store.rows("SELECT count(*) FROM body WHERE kind = 'S'")[0][0]
+    assert check(alice).ok
+    assert len(verified) == alice.store.rows("SELECT count(*) FROM body WHERE kind = 'S'")[0][0]
     assert len(set(verified)) == len(verified)
+
+
+def test_a_check_reads_a_revision_twice_and_an_entry_of_the_trail_once_more(
+    alice: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: to prove it, and to build the views from it; who sealed it and what it stands on are asked together."""
+    read: Counter[str] = Counter()
+    plainly = parse._plainly()
+
+    def noted(data: bytes, end: int) -> Plex | Seal | None:
+        found = plainly(data, end)
+        if isinstance(found, Seal):
+            read[found.plex.app] += 1
+        return found
+
+    monkeypatch.setattr(parse, "_plainly", lambda: noted)
+    assert check(alice).ok
+    kept = dict(alice.store.rows("SELECT s, records FROM counts JOIN sym ON id = app"))
+    for app, times in (("lace/commit", 2), ("lace/rev", 2), ("lace/log", 2), ("lace/audit", 3)):
+        assert kept[app] > 1
+        assert read[app] - times * kept[app] in {0, 1}, "one of all tells that the node sealed something"

@@ -39,6 +39,10 @@ SELECT parent FROM parent WHERE parent NOT IN (SELECT hash FROM commits)
 UNION SELECT commit_hash FROM rev WHERE node = ?1 AND commit_hash NOT IN (SELECT hash FROM commits)
 UNION SELECT commit_hash FROM checkout WHERE commit_hash NOT IN (SELECT hash FROM commits)"""
 _WANTED = "SELECT want FROM hole UNION SELECT commit_hash FROM release"  # what somebody may have yet
+# Of all revisions at once, since nearly always there is none.
+_NONE_BEFORE = """
+SELECT 1 FROM rev r JOIN link l USING (p) JOIN sym s ON s.id = l.data
+WHERE r.node = ? AND s.s = 'prev' AND l.t NOT IN (SELECT hash FROM rev) LIMIT 1"""
 _DESKS = "SELECT desk FROM rev WHERE node = ? UNION SELECT desk FROM checkout ORDER BY desk"
 _SHARED = "SELECT ifnull(max(number), 0) FROM rev JOIN shared USING (p) WHERE node = ? AND desk = ?"
 _DRAFTS = "SELECT number, hash, commit_hash FROM rev WHERE node = ? AND desk = ? AND number > ? ORDER BY number, hash"
@@ -145,6 +149,8 @@ def _stands_on(store: Store, commit: RecordHash, lost: Collection[str]) -> bool:
 
 
 def _broken(store: Store, me: str, lost: Collection[str]) -> Iterator[_Broken]:
+    if not lost and not store.rows(_NONE_BEFORE, me):
+        return
     for (desk,) in store.rows(_DESKS, me):
         top = int(store.rows(_SHARED, me, desk)[0][0])
         drafts = [as_head(me, str(desk), row) for row in store.rows(_DRAFTS, me, desk, top)]

@@ -21,6 +21,7 @@ from vault.vault import Vault
 
 __all__ = ["identity", "key_problems", "settle_conflicts", "settle_local", "settle_mark", "way_out"]
 
+_WITH_LINES = "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)"
 _TAG_CHARACTERS = 16  # of the group id (docs/formats.md section 1)
 # Local tables that the next sync, scan or status fills again from what it finds.
 _FOUND_AGAIN: Final = frozenset(
@@ -127,10 +128,10 @@ def _contradicted(vault: Vault) -> Iterator[tuple[str, str | LaceError]]:
     except DataError:
         yield "node", "it is not a verifier"
         return
-    entries, cards = _own(vault, node)
-    if not entries:
+    has_sealed = _has_sealed(vault, node)
+    if not has_sealed:
         yield "node", f"nothing here is sealed by {node}"
-    elif cards and store.note(NAME) not in cards:
+    elif (labels := _labels(vault, node)) and store.note(NAME) not in labels:
         yield "name", "no card of this node carries it"
     yield from _founding(vault)
     try:
@@ -143,7 +144,7 @@ def _contradicted(vault: Vault) -> Iterator[tuple[str, str | LaceError]]:
     except ValueError as error:
         yield "instance", str(error).rstrip(".")
         return
-    if state is None and entries:
+    if state is None and has_sealed:
         if any(code in {KeyMissing.code, Unreadable.code} for _, code, _ in key_problems(vault)):
             return  # the mark is where the key is, which is out of reach and named as such
         yield (
@@ -219,30 +220,22 @@ def _mark(vault: Vault, node: Verifier, state: MarkState) -> Iterator[tuple[str,
         yield "mark", "the entry before its newest is another one here"
 
 
-def _own(vault: Vault, node: Verifier) -> tuple[int, set[str]]:
-    """Return how many audit entries and cards the node sealed, and the labels of its cards, read from the bodies."""
-    entries = 0
-    labels = set()
-    needle = node.text.encode()
-    for (stored,) in vault.store.db.execute(
-        "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)", (needle,)
-    ):
+def _has_sealed(vault: Vault, node: Verifier) -> bool:
+    """Tell whether the node sealed anything that is here."""
+    return any(seal.signer == node for seal in _sealed(vault, f"\nSigned-By: {node.text}\n"))
+
+
+def _labels(vault: Vault, node: Verifier) -> set[str]:
+    """Return the labels of the node's cards."""
+    cards = [seal.plex for seal in _sealed(vault, "\nApp: lace/node\n") if seal.signer == node]
+    return {card.first("Label") or "" for card in cards if card.app == "lace/node"}
+
+
+def _sealed(vault: Vault, lines: str) -> Iterator[Seal]:
+    """Yield the sealed records in whose head some lines stand, read from the bodies."""
+    for (stored,) in vault.store.db.execute(_WITH_LINES, (lines.encode(),)):
         with suppress(DataError):
             record = parse_record(bytes(stored), verify=False)
-            if isinstance(record, Seal) and record.signer == node:
-                entries += 1
-                if record.plex.app == "lace/node":
-                    labels.add(record.plex.first("Label") or "")
-    return entries, labels
-
-
-def _foundings(vault: Vault) -> Iterator[Seal]:
-    for (stored,) in vault.store.db.execute(
-        "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)",
-        (b"\nApp: lace/founding\n",),
-    ):
-        with suppress(DataError):
-            record = parse_record(stored, verify=False)
             if isinstance(record, Seal):
                 yield record
 
@@ -259,7 +252,7 @@ def _founding(vault: Vault) -> Iterator[tuple[str, str]]:
         yield "group", f"its tag is not that of the founding record, {tag}"
     text = vault.founding
     if text is None:
-        if any(vault.is_founding(record) for record in _foundings(vault)):
+        if any(vault.is_founding(record) for record in _sealed(vault, "\nApp: lace/founding\n")):
             yield "founding", "it is empty although the founding record is here"
         return
     try:
