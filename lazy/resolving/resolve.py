@@ -21,7 +21,7 @@ from lazy.resolving.earlier import refused
 from lazy.resolving.kept_texts import KeptText
 from lazy.resolving.own_folder import finish_for, left_to_folder, preferred, with_folder
 from lazy.resolving.picks import Choices, Picks, Seen, SidesChanged, check_seen, pick_proposal, pick_side, picks_of
-from lazy.resolving.sealed import known_heads, merge_commit, seal_resolution, superseding, to_decide
+from lazy.resolving.sealed import Deciding, known_heads, merge_commit, seal_resolution, superseding, to_decide
 from lazy.resolving.taking import merged_tree
 from vault.commands import as_option
 from vault.desks.checkout import CheckoutResult
@@ -140,7 +140,7 @@ def _kept_side(act: _Act, word: str) -> Resolved:
     w.flush()
     parents = newest(vault.store, known_heads(vault, conflict))
     result = merge_commit(w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}")
-    sealed = seal_resolution(w, vault, conflict, result, act.reason, chosen=chosen.release)
+    sealed = seal_resolution(w, vault, conflict, Deciding(result, act.reason, chosen=chosen.release))
     status = Status.RESOLVED_LOCAL if chosen.node == vault.node.text else Status.RESOLVED_REMOTE
     return _followed(act, Resolved(conflict.id, status, sealed, chosen.release, result))
 
@@ -202,7 +202,8 @@ def _merged_version(act: _Act, version: Version, picks: Picks) -> Resolved:
     made: list[RecordHash] = []
 
     def together(release: RecordHash) -> list[RecordHash]:
-        made.append(seal_resolution(w, vault, conflict, commit, reason, release=release, is_logged=False))
+        deciding = Deciding(commit, reason, release=release)
+        made.append(seal_resolution(w, vault, conflict, deciding, is_logged=False))
         return made
 
     released = seal_release(w, vault, Releasing(conflict.desk, version, reason), together=together)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from lazy.conflicts import NoSuchConflict, conflict_named
 from lazy.contested import Conflict, Proposal
@@ -26,8 +27,8 @@ from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["TooManySides", "accepted_tree", "known_heads", "merge_commit", "seal_resolution", "superseding"]
-__all__ += ["require_counted", "require_room", "to_decide"]
+__all__ = ["Deciding", "TooManySides", "accepted_tree", "known_heads", "merge_commit", "seal_resolution"]
+__all__ += ["require_counted", "require_room", "superseding", "to_decide"]
 
 _REVOKING = "Who contradicts themselves can be revoked, and what they released stays readable"
 
@@ -138,7 +139,8 @@ def superseding(
     require_counted(vault, conflict, tree, is_accepting=True)
     w.flush()
     result = merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
-    return result, seal_resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
+    deciding = Deciding(result, "", chosen=decision.chosen, release=decision.release)
+    return result, seal_resolution(w, vault, conflict, deciding)
 
 
 def accepted_tree(accepting: Accepting, objects: MemoryObjects, sink: Sink) -> tuple[RecordHash, list[RecordHash]]:
@@ -191,16 +193,24 @@ def merge_commit(
     ).hash
 
 
+class Deciding(NamedTuple):
+    """A decision that is to be sealed.
+
+    Args:
+        result: the commit that joins the sides.
+        reason: why; friends can read it.
+        chosen: the release of a side that counts, where one does.
+        release: that of a merge, where it is released.
+    """
+
+    result: RecordHash
+    reason: str
+    chosen: RecordHash | None = None
+    release: RecordHash | None = None
+
+
 def seal_resolution(
-    w: Writer,
-    vault: Vault,
-    conflict: Conflict,
-    result: RecordHash,
-    reason: str,
-    *,
-    chosen: RecordHash | None = None,
-    release: RecordHash | None = None,
-    is_logged: bool = True,
+    w: Writer, vault: Vault, conflict: Conflict, deciding: Deciding, *, is_logged: bool = True
 ) -> RecordHash:
     """Seal a resolution, and share it unless it goes into the log entry of the release that is made with it.
 
@@ -208,10 +218,7 @@ def seal_resolution(
         w: the write.
         vault: whose decision it is.
         conflict: what is decided.
-        result: the commit that joins the sides.
-        reason: why; friends can read it.
-        chosen: the release of a side that counts, where one does.
-        release: that of a merge, where it is released.
+        deciding: how.
         is_logged: whether it gets a log entry of its own.
 
     Raises:
@@ -221,6 +228,7 @@ def seal_resolution(
     sides = sorted((side.release for side in conflict.sides if side.release), key=str)
     if conflict.version is None:
         raise NoSuchConflict(f"The conflict {conflict.id} has no version.")
+    result, reason, chosen, release = deciding
     require_counted(vault, conflict, commit_info(vault.store, result).tree)
     sealed = w.seal(
         Resolution.to_plex(
