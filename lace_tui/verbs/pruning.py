@@ -24,7 +24,8 @@ __all__ = ["NotAgreed", "configure", "run"]
 
 _NAMED = 20  # commits shown; the rest is counted
 _HELD = (
-    "No file goes by lace desk keep: some member's newest release has it, or nobody else is known to have the old one."
+    "No file goes by lace desk keep: some member's newest release has it, or nobody else is known to have the old one,"
+    " or the state that has it is needed: it has a label, a conflict is about it, or two lines went on from there."
 )
 
 _UNREACHED = "content that no revision here has any more (as after an undo)"
