@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 
 from vault.commands import as_option, as_typed
 from vault.desk_folders import desks, mapped_folder
+from vault.desks.chunks import MissingObject
+from vault.desks.pages import TreeError
 from vault.desks.paths import is_at_or_below
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
@@ -18,9 +21,33 @@ from vault.folder.unshared import OthersPath, paths_of_others, unshared_of, way_
 from vault.permits import Act, NotPermitted, Permit, may, permits
 from vault.plural import few
 from vault.records import RecordHash
+from vault.revisions.history import commit_info, releases
 from vault.vault import Vault
 
-__all__ = ["check_readers"]
+__all__ = ["check_readers", "released_to"]
+
+
+def released_to(vault: Vault, desk: str, rule: Permit) -> list[str]:
+    """Return the versions of a desk that have what a rule keeps members from reading: these stay readable to them.
+
+    Args:
+        vault: whose rules.
+        desk: the desk.
+        rule: one of its rules.
+
+    Returns:
+        The versions, lowest first; none where the rule leaves no member out.
+    """
+    if rule.act is not Act.READ or not _left_out(vault, rule):
+        return []
+    found = set()
+    for release in releases(vault.store, desk):
+        # A tree that rotted is told of by what reads it; the rule holds all the same.
+        with suppress(MissingObject, TreeError):
+            tree = commit_info(vault.store, release.commit).tree
+            if not rule.path or lookup(vault.store, tree, rule.path) is not None:
+                found.add(release.version)
+    return [str(version) for version in sorted(found)]
 
 
 def check_readers(vault: Vault, desk: str, tree: RecordHash, source: Source | None = None) -> None:
@@ -75,12 +102,17 @@ def _way_back(vault: Vault, desk: str, rule: Permit, tree: RecordHash, source: S
 
 def _leaving_out(vault: Vault, desk: str) -> Iterator[tuple[Permit, list[str]]]:
     """Yield the rules of a desk about reading that leave members out, with their names."""
-    rules = [rule for rule in permits(vault.store, desk) if rule.act is Act.READ]
-    members = vault.store.rows("SELECT node, label FROM member ORDER BY label, node") if rules else []
-    for rule in rules:
-        out = [str(label) for node, label in members if not may(vault.store, rule, str(node), vault.node.text)]
+    for rule in permits(vault.store, desk):
+        out = _left_out(vault, rule) if rule.act is Act.READ else []
         if out:
             yield rule, out
+
+
+def _left_out(vault: Vault, rule: Permit) -> list[str]:
+    """Return the names of the members whom a rule leaves out, each once: somebody may have several keys."""
+    members = vault.store.rows("SELECT node, label FROM member ORDER BY label, node")
+    out = [str(label) for node, label in members if not may(vault.store, rule, str(node), vault.node.text)]
+    return list(dict.fromkeys(out))
 
 
 def _let(vault: Vault, desk: str, rule: Permit) -> str:

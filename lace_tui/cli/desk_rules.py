@@ -13,7 +13,7 @@ from lace_tui.cli.folder import desk_from, desk_path_from, refuse_other_desk
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.permits import permit_text, permit_values
-from lazy.people import node_of
+from lazy.people import label_of, node_of
 from vault.commands import as_option, as_typed, as_words
 from vault.content.keeping import Keep, keeps, set_keep
 from vault.desk_folders import Desk, add_desk, desks, mapped_folder, unmapped
@@ -21,6 +21,7 @@ from vault.desks.ignore import IGNORE_FILE
 from vault.folder.unshared import OthersPath, paths_of_others, unshared_of, way_to_take_out
 from vault.permits import Act, Permit, permits, set_permit
 from vault.plural import few, plural
+from vault.readers import released_to
 from vault.revisions.history import commit_info, line_head, releases, shown_version, unreleased
 from vault.revisions.kept_states import kept_states
 from vault.revisions.labels import labels
@@ -127,7 +128,19 @@ def permit(vault: Vault, here: Path, args: argparse.Namespace) -> Answer:
         there = partial(_there, here, args, vault, mapped_folder(vault, desk) / rule.path)
         refuse_other_desk(vault, desk, rule.path, args.path, there)
     set_permit(vault, desk, rule)
-    return Answer({"desk": desk, **permit_values(vault, rule)}, permit_text(vault, rule))
+    released = released_to(vault, desk, rule)
+    return Answer(
+        {"desk": desk, **permit_values(vault, rule), "released": released},
+        permit_text(vault, rule) + (_still_readable(vault, desk, rule, released) if released else ""),
+    )
+
+
+def _still_readable(vault: Vault, desk: str, rule: Permit, released: list[str]) -> str:
+    """Return what to say of a rule against reading what is out already."""
+    names = "others" if rule.is_white else ", ".join(inert(label_of(vault, node)) for node in rule.nodes)
+    has = "has it" if len(released) == 1 else "have it"
+    newest_first = few(released[::-1])
+    return f"\n! {inert(desk)} {newest_first} {has}: what was released stays readable, for {names} too."
 
 
 def _there(here: Path, args: argparse.Namespace, vault: Vault, target: Path, desk: str, _: str) -> str:

@@ -196,3 +196,34 @@ def test_a_rule_from_before_a_folder_was_a_desk_is_taken_back(pair: tuple[Person
     assert [rule["names"] for rule in alice.lace("desk", "permits", "songs")["permits"]] == [["bob"]]
     alice.lace("desk", "permit", "songsbook", "--read", "--not", "bob")
     assert len(alice.lace("desk", "permits", "main")["permits"]) == 1
+
+
+def test_a_rule_about_what_was_released_before_says_that_it_is_out(pair: tuple[Person, Person]) -> None:
+    """CLAY-80: what bob had been sent stayed readable to him, and the rule that names him did not say so."""
+    alice, bob = pair
+    alice.write("private/diary.txt", "dear diary\n")
+    assert alice.lace("desk", "permit", "private", "--read", "--not", "bob")["released"] == []
+    alice.lace("desk", "permit", "private", "--read", "--anyone")
+    alice.lace("release", "1.1.0")
+    for person in (alice, bob):
+        person.lace("sync", "stick")
+    asked = ("desk", "permit", "private", "--read", "--not", "bob")
+    assert alice.lace(*asked)["released"] == ["1.1.0"]
+    assert "! main 1.1.0 has it: what was released stays readable, for bob too." in alice.text(*asked)
+    assert bob.run("cat", "alice/main@1.1.0", "private/diary.txt").out == b"dear diary\n"
+    for other in (("--write", "--not", "bob"), ("--read", "--only", "bob"), ("--read", "--anyone")):
+        assert alice.lace("desk", "permit", "private", *other)["released"] == []
+
+
+def test_somebody_with_two_keys_is_named_once_by_a_refusal(pair: tuple[Person, Person]) -> None:
+    """CLAY-80: whoever went on under a new key was said twice, as if two people were meant."""
+    alice, bob = pair
+    bob.lace("adopt", "--yes")
+    for person in (bob, alice):
+        person.lace("sync", "stick")
+    assert len(alice.lace("members")["members"]) == 3
+    (old,) = [each["name"] for each in alice.lace("members")["members"] if each["node"] != bob.lace("id")["node"]][1:]
+    alice.lace("desk", "permit", "private", "--read", "--not", old)
+    alice.write("private/diary.txt", "dear diary\n")
+    told = alice.lace("release", "--yes", expect=2)["error"]
+    assert told["message"] == "Friends get a release whole, and bob may not read private."
