@@ -32,7 +32,7 @@ from lazy.belonging.admitting import admit
 from lazy.belonging.invitations import Invitation
 from lazy.belonging.requests import requests
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
-from lazy.people import is_member, label_of, members
+from lazy.people import former, is_member, label_of, members
 from lazy.places.registry import places
 from vault.beginning import VaultExists, found_vault
 from vault.errors import CallerError
@@ -51,6 +51,10 @@ __all__ = [
 ]
 
 DEFAULT_GROUP = "friends"
+_BACK = (
+    "Your key was revoked here, and an invitation is for a folder without a vault. To come back with this one:"
+    " lace adopt - then sync, and a friend admits you."
+)
 _Noted = Callable[[Vault, Writer], None]
 
 
@@ -139,7 +143,9 @@ def _begun(context: Context, asked: list[str]) -> Vault:
         if context.verb == "accept" and vault.store.note(INVITATION) == asked[0]:
             told = f"This invitation was accepted in {context.cwd} already: you are {what}."
             raise VaultExists(told, hint=f"Go on with: {meeting(places(vault))} - see where you stand: lace status")
-        raise VaultExists(f"There is already a vault in {context.cwd}: you are {what}.")
+        is_out = context.verb == "accept" and former(vault, vault.node.text) is not None
+        told = f"There is already a vault in {context.cwd}: you are {what}."
+        raise VaultExists(told, hint=_BACK if is_out else "")
 
 
 def _accept(context: Context, args: argparse.Namespace) -> Answer:

@@ -49,6 +49,7 @@ __all__ = [
 ]
 
 
+_UNSEEN = "and if they go on under a new key, sync first: their request comes with that."
 _ANEW = "Go on under a new key with: lace adopt - and once a friend admitted it, run the same again."
 
 
@@ -293,7 +294,7 @@ def admit(
     require_member(vault)
     if key is None:
         if not found and any(person.name == name for person in peers(vault) if is_member(vault, person.node)):
-            raise AlreadyMember(f"{name} is a member already.")
+            raise AlreadyMember(f"{name} is a member already.", hint=f"{AlreadyMember.hint} - {_UNSEEN}")
         if len(found) != 1:
             many = "several requests" if found else "no request"
             raise NoSuchPeer(

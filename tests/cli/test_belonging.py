@@ -277,7 +277,29 @@ def test_who_is_a_member_already_is_not_looked_for_among_the_requests(pair: tupl
     ann, _bob = pair
     told = ann.lace("admit", "bob", expect=2)["error"]
     assert (told["code"], told["message"]) == ("already-member", "bob is a member already.")
+    assert told["hint"].startswith("See the members with: lace members - and if they go on under a new key, sync first")
     assert ann.lace("admit", "cara", expect=2)["error"]["code"] == "no-such-peer"
+
+
+def test_who_was_revoked_and_invited_anew_is_told_the_way_in(pair: tuple[Person, Person]) -> None:
+    """LAZ-71, LAZ-50: the new invitation was refused for the vault that is there, and led to no way in."""
+    ann, bob = pair
+    ann.lace("revoke", "bob", "--yes")
+    for person in (ann, bob):
+        person.run("sync", "stick")
+    line = ann.lace("invite", "bob")["invite"]
+    told = bob.lace("accept", line, expect=2)["error"]
+    assert "There is already a vault in" in told["message"]
+    assert told["hint"] == (
+        "Your key was revoked here, and an invitation is for a folder without a vault. To come back with this one:"
+        " lace adopt - then sync, and a friend admits you."
+    )
+    bob.lace("adopt", "--yes")
+    bob.lace("sync", "stick")
+    ann.run("sync", "stick")
+    assert ann.lace("admit", "bob")["member"]
+    told = ann.lace("accept", line, expect=2)["error"]
+    assert told["hint"] == "See what it is with: lace status"
 
 
 def test_who_holds_an_invitation_that_let_in_somebody_else_is_told(pair: tuple[Person, Person], cara: Person) -> None:
