@@ -9,6 +9,7 @@ from vault.surroundings import Surroundings
 
 __all__ = ["NoRoom", "require_room"]
 
+_WAY = "Free some space, for example with lace prune, and run the same command again"
 _SPARE_BYTES = 16 << 20  # for the store's own log, the cache of a scan and whatever else writes meanwhile
 _SMALL_BYTES = 16 << 20  # what is less is begun without asking, so that small work goes on near the end of a disk
 
@@ -18,10 +19,12 @@ class NoRoom(EnvironmentFault):
 
     code = "no-room"
     exit_code = 11
-    hint = "Free some space, for example with lace prune, and run the same command again; nothing was changed."
+    hint = f"{_WAY}; nothing was changed."
 
 
-def require_room(around: Surroundings, path: Path, needed: int, what: str, *, before: int = 0) -> None:
+def require_room(
+    around: Surroundings, path: Path, needed: int, what: str, *, before: int = 0, is_part: bool = False
+) -> None:
     """Refuse to begin what the disk has no room for (fault 3).
 
     Args:
@@ -30,6 +33,7 @@ def require_room(around: Surroundings, path: Path, needed: int, what: str, *, be
         needed: bytes that will be written, at most.
         what: for the sentence, for example "This checkout".
         before: bytes that were written for the same, part by part: all of it together is what is small or is not.
+        is_part: whether something may have been taken in before, as by a sync: that stays, and is told.
 
     Raises:
         NoRoom: there is less; the message names both numbers.
@@ -38,4 +42,5 @@ def require_room(around: Surroundings, path: Path, needed: int, what: str, *, be
         return
     free = around.free_bytes(path)
     if free is not None and free < needed + _SPARE_BYTES:
-        raise NoRoom(f"{what} needs up to {needed + _SPARE_BYTES} bytes in {path}, where {free} bytes are free.")
+        message = f"{what} needs up to {needed + _SPARE_BYTES} bytes in {path}, where {free} bytes are free."
+        raise NoRoom(message, hint=f"{_WAY}: what came before stays." if is_part else "")

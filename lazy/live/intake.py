@@ -105,7 +105,8 @@ class Intake:
         self._batch, self._size, self._reached = [], 0, None
         refused = len(self._receiver.refusals)
         if batch:
-            require_room(self._vault.around, self._vault.dot, size, "What this sync fetches", before=self._moved)
+            around, dot = self._vault.around, self._vault.dot
+            require_room(around, dot, size, "What this sync fetches", before=self._moved, is_part=True)
             fresh = dict(batch)  # the same one again and again takes a few bytes: it is judged once
             done = self._vault.store.have(list(fresh)) | self._refused
             self._receiver.take([pair for pair in fresh.items() if pair[0] not in done], carried=True)  # see `take`

@@ -71,7 +71,7 @@ class Transfer:
         located = self.listing.locate(wanted)
         total = _most_bytes(located)
         what = f"What this sync fetches from {label_of(self._vault, node.text)}"
-        require_room(self._vault.around, self._vault.dot, total, what, before=self._asked)
+        require_room(self._vault.around, self._vault.dot, total, what, before=self._asked, is_part=True)
         self._asked += total
         batches = _Batches(
             exchange, lambda done, moved: self._watch.travelled(done, len(wanted), moved, total, "receive")

@@ -439,3 +439,20 @@ def test_a_push_alone_tells_of_a_vault_that_is_only_read(pair: tuple[Person, Per
     assert all(not entry["places"] for entry in bob.lace("queue")["entries"])
     bob.lace("pull", "anns")
     assert "lace sync anns" not in bob.text("queue")
+
+
+def test_what_came_before_the_room_ended_is_not_called_unchanged(pair: tuple[Person, Person]) -> None:
+    """Fault 3, APP-1: friends' records were taken in and their releases shown, and the refusal denied that."""
+    ann, bob = pair
+    ann.write("film.bin", Random(5).randbytes(17 << 20))
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    before = bob.lace("fsck")["records"]
+    bob.world["free_bytes"] = lambda _path: 5 << 20
+    refused = bob.run("sync", "stick")
+    assert (refused.code, "bytes are free" in refused.err) == (11, True)
+    assert bob.lace("fsck")["records"] > before
+    assert "nothing was changed" not in refused.err
+    assert "run the same command again: what came before stays." in refused.err
+    del bob.world["free_bytes"]
+    assert [found["version"] for found in bob.lace("sync", "stick")["releases"]] == ["1.1.0"]
