@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -22,8 +23,10 @@ from tests.shelf import Shelf
 from tests.vault.vaults import around, lived_in
 from vault.errors import LaceError
 from vault.files import AtomicFile, DiskFull, write_atomic
+from vault.fsck import repair
 from vault.fsck.repair import mend_sectors as mend_of_vault
 from vault.store import Store, wal
+from vault.store.alone import closed_here
 from vault.store.database import StoreDamaged, StoreUnwritable, name_fault
 from vault.store.sectors import mend_sectors
 from vault.store.wal import mend_log
@@ -36,6 +39,13 @@ _HELD = (
     "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]);"
     " print(db.execute('SELECT count(*) FROM t').fetchone(), flush=True); input()"
 )
+_KEPT = """
+import sys
+from pathlib import Path
+from vault.store.alone import kept_alone
+with kept_alone(Path(sys.argv[1])) as file:
+    print(file is not None)
+"""
 _LOOKED = """
 import sqlite3, sys
 try:
@@ -288,3 +298,58 @@ def test_who_waited_for_a_repair_opens_the_file_that_lies_there_now(
     with closing(real(path)) as db:
         assert db.execute("SELECT count(*) FROM met").fetchone() == (15_000,)
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def _alice(shelf: Shelf, tmp_path: Path) -> Vault:
+    for vault in shelf.lay(lived_in):
+        vault.close()
+    return Vault(tmp_path / "alice", around(tmp_path, "alice"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there no file that somebody has open can be replaced")
+def test_a_store_that_another_thread_has_open_keeps_its_files_and_its_locks(
+    shelf: Shelf, tmp_path: Path, breaks: _Break, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: the app reads and serves meanwhile; it went on in the file that was there, with no lock on either."""
+    monkeypatch.setattr(repair, "_PATIENCE", 0)
+    here, path = around(tmp_path, "alice"), tmp_path / "alice" / ".vault" / "store.db"
+    with _alice(shelf, tmp_path) as alice:
+        assert alice.store.exposed()
+        breaks(path, range(_PAGE, _PAGE + 1))
+        before = path.stat().st_ino
+        assert mend_of_vault(tmp_path / "alice", here) == []
+        assert repair.mend_log(tmp_path / "alice", here) is None
+        assert not repair.mend_head(tmp_path / "alice", here)
+        assert path.stat().st_ino == before
+        look = [sys.executable, "-c", _KEPT, str(path)]
+        assert subprocess.run(look, capture_output=True, text=True, check=True).stdout == "False\n"
+    assert [thing.name for thing in mend_of_vault(tmp_path / "alice", here)] == ["store.db"]
+
+
+def test_who_opens_a_store_waits_until_its_files_are_mended_here(tmp_path: Path) -> None:
+    """APP-13: and who mends them waits for who has it open."""
+    path = tmp_path / "store.db"
+    steps: list[str] = []
+    Store(path, create=True).close()
+
+    def opens() -> None:
+        with Store(path):
+            steps.append("opened")
+
+    with closed_here(path, 0) as is_closed:
+        assert is_closed
+        other = Thread(target=opens)
+        other.start()
+        other.join(0.2)
+        steps.append("mended")
+    other.join()
+    assert steps == ["mended", "opened"]
+    with Store(path):
+        with closed_here(path, 0) as is_closed:
+            assert not is_closed
+        with closed_here(path.with_name("another.db"), 0) as is_closed:
+            assert is_closed
+    with pytest.raises(StoreDamaged), Store(path.with_name("another.db")):
+        pass
+    with closed_here(path.with_name("another.db"), 0) as is_closed:
+        assert is_closed

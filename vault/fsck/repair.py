@@ -29,6 +29,7 @@ from vault.plural import plural
 from vault.records import RecordHash
 from vault.settings_file import restore_settings
 from vault.store import Store, head, packcheck, sectors, wal
+from vault.store.alone import closed_here
 from vault.store.carve_places import carve_places
 from vault.store.database import StoreDamaged
 from vault.store.numbers import renumber
@@ -53,6 +54,7 @@ __all__ = [
 ]
 
 DAMAGED = "damaged"  # directory in `.vault` of what was put aside
+_PATIENCE = 5.0  # seconds for what another thread reads, such as a page of the app
 REJOIN = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
 
 _LOG_MENDED = "The write-ahead log of store.db had rotted: {} of it changed back, and nothing is lost."
@@ -66,8 +68,6 @@ _LOG_LOST = (
     " what lace audit lists of that time are lost, and what friends have comes back with lace sync. The log as it was"
     " lies in .vault/damaged."
 )
-
-
 _SECTORS = (
     "The disk gives {} of {} no more, and the rest is all that a repair has. The file itself is kept as"
     " .vault/damaged/{}.unread where this disk can. Bring the vault to a sound disk."
@@ -109,6 +109,21 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     return FsckReport(after.ok, after.records, after.bad, gone, lost, after.notes)
 
 
+@contextmanager
+def _unopened(folder: Path, around: Surroundings) -> Iterator[Path | None]:
+    """Keep others out of a vault, and this process from opening its store; give its directory.
+
+    None where a thread of this process has it open for longer: then nothing is mended, for they would go on in files
+    that were replaced, and lose their locks on those that were not.
+
+    Raises:
+        Locked: another process kept the vault too long.
+    """
+    dot = folder / DOT_VAULT
+    with lock_of(dot, around).held(timeout=LOCK_SECONDS), closed_here(dot / "store.db", _PATIENCE) as is_closed:
+        yield dot if is_closed else None
+
+
 def mend_head(folder: Path, around: Surroundings) -> bool:
     """Mend the head of a vault's store before anybody opens it; tell whether it had rotted.
 
@@ -116,9 +131,8 @@ def mend_head(folder: Path, around: Surroundings) -> bool:
         Locked: another process kept the vault too long.
         NotWritable, DiskFull: as `vault.store.head.mend_head`.
     """
-    dot = folder / DOT_VAULT
-    with lock_of(dot, around).held(timeout=LOCK_SECONDS):
-        return head.mend_head(dot / "store.db", dot / DAMAGED)
+    with _unopened(folder, around) as dot:
+        return dot is not None and head.mend_head(dot / "store.db", dot / DAMAGED)
 
 
 def mend_sectors(folder: Path, around: Surroundings) -> list[BadThing]:
@@ -128,9 +142,8 @@ def mend_sectors(folder: Path, around: Surroundings) -> list[BadThing]:
         Locked: another process kept the vault too long.
         NotWritable, DiskFull: as `vault.store.sectors.mend_sectors`.
     """
-    dot = folder / DOT_VAULT
-    with lock_of(dot, around).held(timeout=LOCK_SECONDS):
-        lost = sectors.mend_sectors(dot / "store.db", dot / DAMAGED)
+    with _unopened(folder, around) as dot:
+        lost = sectors.mend_sectors(dot / "store.db", dot / DAMAGED) if dot is not None else {}
     return [
         BadThing("store", name, "sector", _SECTORS.format(plural(size, "byte"), name, name))
         for name, size in lost.items()
@@ -144,9 +157,8 @@ def mend_log(folder: Path, around: Surroundings) -> BadThing | None:
         Locked: another process kept the vault too long.
         NotWritable, DiskFull: as `vault.store.wal.mend_log`.
     """
-    dot = folder / DOT_VAULT
-    with lock_of(dot, around).held(timeout=LOCK_SECONDS):
-        rot = wal.mend_log(dot / "store.db", dot / DAMAGED)
+    with _unopened(folder, around) as dot:
+        rot = wal.mend_log(dot / "store.db", dot / DAMAGED) if dot is not None else None
     if rot is None:
         return None
     if not rot.lost:

@@ -1,7 +1,8 @@
 """Keeping a store to oneself by SQLite's own locks, while one of its files is put in another's place (APP-13).
 
 Whoever has it open would go on in the file that was there, and all that they write would be lost with it. Not every
-system tells who holds a lock (`vault.left_log`); to ask for one tells it everywhere.
+system tells who holds a lock (`vault.left_log`); to ask for one tells it everywhere. Within one process those locks
+keep nobody out, and whoever closes the file gives up those of all, so who has a store open here is counted.
 """
 
 from __future__ import annotations
@@ -10,19 +11,60 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Condition
 from typing import BinaryIO, Final
 
-__all__ = ["kept_alone"]
+__all__ = ["closed_here", "kept_alone", "note_closed", "note_open"]
 
 _SHARED_AT: Final = 0x40000002  # of the bytes of which whoever has a store open has some locked (SQLite's os.h)
 _SHARED_BYTES: Final = 510
+_opened: dict[int, Path] = {}  # who has a store open in this process, by `id`, and which
+_closed: set[Path] = set()  # stores that nobody in this process may open now
+_changed = Condition()
+
+
+def note_open(holder: object, path: Path) -> None:
+    """Say that somebody in this process opens a store; they wait until nobody mends its files here."""
+    with _changed:
+        _changed.wait_for(lambda: path.absolute() not in _closed)
+        _opened[id(holder)] = path.absolute()
+
+
+def note_closed(holder: object) -> None:
+    """Say that somebody in this process has closed a store."""
+    with _changed:
+        _opened.pop(id(holder), None)
+        _changed.notify_all()
+
+
+@contextmanager
+def closed_here(path: Path, patience: float) -> Iterator[bool]:
+    """Keep everybody in this process from opening a store in the block; tell whether nobody in it has it open.
+
+    Args:
+        path: the store.
+        patience: seconds to wait for who has.
+    """
+    store = path.absolute()
+    with _changed:
+        is_closed = _changed.wait_for(lambda: store not in {*_opened.values(), *_closed}, patience)
+        if is_closed:
+            _closed.add(store)
+    try:
+        yield is_closed
+    finally:
+        if is_closed:
+            with _changed:
+                _closed.remove(store)
+                _changed.notify_all()
 
 
 @contextmanager
 def kept_alone(path: Path) -> Iterator[BinaryIO | None]:
     """Keep everybody from opening a store in the block; give its file, or None where somebody has it open.
 
-    Only while nobody in this process has it open, and none in the block closes that file: to do so gives up the locks.
+    Only while nobody in this process has it open (`closed_here`), and none in the block closes that file: to do so
+    gives up the locks.
 
     Args:
         path: the store.

@@ -20,7 +20,7 @@ from vault.notes.note import BadNote, Note, Rotten
 from vault.profile import CONTENT_APPS, TREE_APP
 from vault.records import Plex, Record, RecordHash, Seal
 from vault.records.errors import RecordError
-from vault.store import facts
+from vault.store import alone, facts
 from vault.store.cache import StoreCache
 from vault.store.contents import insert_contents
 from vault.store.database import StoreDamaged, connect, did_not_fit, faults_named
@@ -50,7 +50,12 @@ class Store(Reads):
     """
 
     def __init__(self, path: Path, *, create: bool = False, mending: bool = False) -> None:
-        db = connect(path, create=create, mending=mending)
+        alone.note_open(self, path)
+        try:
+            db = connect(path, create=create, mending=mending)
+        except BaseException:
+            alone.note_closed(self)
+            raise
         self._fresh = Fresh(self.keep_sums)
         super().__init__(path, db, Packs(db, path.parent / "packs"), self._fresh.pages)
         self._symbols = facts.Symbols(self.db)
@@ -64,6 +69,7 @@ class Store(Reads):
         """Close the file; the instance must not be used afterwards."""
         self.packs.close()
         self.db.close()
+        alone.note_closed(self)
 
     def __enter__(self) -> Self:
         return self
