@@ -250,6 +250,7 @@ def test_a_store_that_somebody_has_open_keeps_its_files(
         assert mend_sectors(store, store.parent / "damaged") == {}
         assert [file.stat().st_ino for file in files] == before
         assert log.read_bytes() == data
+        assert not (store.parent / "damaged").exists()  # nor is a copy left there by each try
         data[HEAD + 2 * FRAME + 300] ^= 5
         log.write_bytes(data)
 

@@ -59,14 +59,14 @@ def mend_log(path: Path, aside: Path) -> Rot | None:
     if find_rot(path) is None or (rot := _read(path, mending=True)) is None:
         return None
     log = _log(path)
-    make_directory(aside)
-    for directory in (path.parent, aside):
-        remove_leftovers(directory, log.name)  # of a repair that was killed
-    _keep(log, aside / log.name)
     try:
         with kept_alone(path) as store:
             if store is None:
                 return None
+            make_directory(aside)
+            for directory in (path.parent, aside):
+                remove_leftovers(directory, log.name)  # of a repair that was killed
+            _keep(log, aside / log.name)
             _flip_back(log, rot.flips)
             if rot.unsure or rot.lost:
                 _write_anew(log, rot)
