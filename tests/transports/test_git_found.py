@@ -61,7 +61,7 @@ def test_a_repository_with_files_is_found_though_one_of_them_is_named_as_git_nam
 
 
 def test_what_a_repository_leans_on_is_not_taken_for_its_own(tmp_path: Path) -> None:
-    """LAZ-63: a medium that was cloned with --shared leaves the other repository behind when it is carried away."""
+    """A medium that was cloned with --shared leaves the other repository behind when it is carried away."""
     near, bare = bare_repository(tmp_path / "near.git"), bare_repository(tmp_path / "remote.git")
     stored = noise(3)
     put(GitPlace.create(git_uri(near), tmp_path / "a", entropy=os.urandom), key(1), additions(stored))

@@ -16,7 +16,7 @@
 | `repush`, `backup` | pushing once more what a host lost, and what is kept here until the host has it |
 | `losses`, `setback` | what readers say a host lost, and whether a branch that moved holds what a copy wrote |
 | `command`, `library`, `pace` | running git, by the one module of GitPython that does, and when a talk is given up |
-| `watchdog` | ending a talk where this process was killed meanwhile |
+| `watchdog`, `pipes` | ending a talk where this process was killed meanwhile; pipes to a git that may hang |
 | `complaints`, `refusals` | what git's complaints mean, and what a host means by not taking a push |
 
 Nothing here is imported before a git place is used.

@@ -29,7 +29,7 @@ from transports.git.watchdog import Watchdog
 from vault.errors import PlaceError
 from vault.lock import Patience
 
-__all__ = ["GitRunner", "drain", "ended"]
+__all__ = ["GitRunner", "drain"]
 
 _TICK = 0.5  # seconds between two looks at how a talk gets on
 _PATIENCE = 5.0  # seconds that git gets to tidy up when it is ended
@@ -128,7 +128,7 @@ class GitRunner:
             with suppress(BrokenPipeError):  # it ended before it read everything, and says why by its code
                 for part in parts:
                     cast("IO[bytes]", process.stdin).write(part)
-            return ended(process)
+            return _ended(process)
 
     @contextmanager
     def beside(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
@@ -285,7 +285,7 @@ class GitRunner:
         }
 
 
-def ended(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
+def _ended(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
     """Let plumbing come to the end of what it reads; return its exit code, and what it says until it ends."""
     with suppress(BrokenPipeError):
         cast("IO[bytes]", process.stdin).close()

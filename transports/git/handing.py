@@ -7,15 +7,12 @@ wrote and packs that itself. Where it is not taken at once, for whatever reason,
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Collection, Iterator, Sequence
 from io import BufferedReader
-from typing import IO, cast
 
 from transports.errors import UnreadableFile
-from transports.git.command import ended
 from transports.git.copying import Copying
-from transports.git.host import NotPlain, batches
+from transports.git.host import NotPlain, Receiving, batches
 from transports.git.local import check_directory
 from transports.git.objects import Info, packed, rows_of
 from transports.layout import MIB
@@ -46,6 +43,7 @@ class Handing(Copying):
 
         Raises:
             PlaceError, PlaceNotWritable: the directory is none that may be used, or the disk here takes nothing.
+            PlaceUnreachable: the git there hangs.
             Cancelled: the person would not wait any longer.
         """
         if self._git.remote.path is None or size > _LARGE:
@@ -54,23 +52,24 @@ class Handing(Copying):
         self.hold_again()
         self.flush()
         try:
-            with self._host.receives() as process:
+            with self._host.receives() as there:
                 parents, infos = self.parents(oid), self._lacked(oid)  # while it starts
-                refs = _heard(process)
+                refs = _heard(there.answers)
                 stood = refs.get(_REFS + name, _NOWHERE)
                 if stood not in parents[:1] and stood != _NOWHERE:
                     return False
-                return self._is_taken(process, f"{stood} {oid} {_REFS}{name}", infos)
+                return self._is_taken(there, f"{stood} {oid} {_REFS}{name}", infos)
         except (NotPlain, UnreadableFile, BrokenPipeError):
             return False
 
-    def _is_taken(self, process: subprocess.Popen[bytes], command: str, infos: Sequence[Info]) -> bool:
-        questions = cast("IO[bytes]", process.stdin)
+    def _is_taken(self, there: Receiving, command: str, infos: Sequence[Info]) -> bool:
         line = f"{command}\0 report-status".encode()
-        questions.write(b"%04x%s0000" % (len(line) + _LINE_BYTES, line))
+        there.questions.write(b"%04x%s0000" % (len(line) + _LINE_BYTES, line))
         for part in packed(len(infos), self._contents_of(infos)):
-            questions.write(part)
-        code, answer = ended(process)
+            there.questions.write(part)
+        there.questions.close()
+        answer = there.answers.read()
+        code = there.process.wait()
         self._count.read += len(answer)
         ref = command.rpartition(" ")[2]
         expected = (b"unpack ok\n", f"ok {ref}\n".encode())
@@ -116,13 +115,12 @@ class Handing(Copying):
         return infos
 
 
-def _heard(process: subprocess.Popen[bytes]) -> dict[str, str]:
+def _heard(answers: BufferedReader) -> dict[str, str]:
     """Return the refs that the remote names before a push.
 
     Raises:
         NotPlain: it says something else.
     """
-    answers = cast("BufferedReader", process.stdout)
     refs: dict[str, str] = {}
     while length := _number(answers.read(_LINE_BYTES)):
         line = answers.read(length - _LINE_BYTES).partition(b"\0")[0].decode("utf-8", "replace").rstrip("\n")

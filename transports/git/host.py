@@ -11,18 +11,20 @@ import os
 import re
 import subprocess
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from transports.git.command import GitRunner
 from transports.git.local import far_options, own_directory
 from transports.git.objects import Info, Objects, object_id
+from transports.git.pipes import impatient_pipes
 from transports.layout import MIB
 from vault.errors import LaceError
 from vault.files import read_bounded
 
-__all__ = ["HostRepository", "NotPlain", "batches"]
+__all__ = ["HostRepository", "NotPlain", "Receiving", "batches"]
 
 _REFS = "refs/heads/lace"
 _LOOSE = re.compile(r"([0-9a-f]{40})\n", re.ASCII)
@@ -31,6 +33,7 @@ _PACKED = re.compile(r"(?:#[^\n]*|\^[0-9a-f]{40}|([0-9a-f]{40}) (refs/[!-~]+))",
 _PACKED_BYTES = 4 * MIB
 _NAME = re.compile(r"[0-9a-z-]+", re.ASCII)
 _OBJECT_BYTES = MIB  # of one object: a piece, or a long list
+_PATIENCE = 5.0  # seconds that a git whose push was cut off gets to tidy up
 _ASKED = 100  # objects in memory at once
 _ASKED_BYTES = MIB  # ... and their bytes
 
@@ -43,6 +46,14 @@ class _Opened(NamedTuple):
     path: Path
     git: GitRunner
     objects: Objects
+
+
+class Receiving(NamedTuple):
+    """A git that takes in a push: it, what it reads, and what it says; all as `impatient_pipes`."""
+
+    process: subprocess.Popen[bytes]
+    questions: IO[bytes]
+    answers: BufferedReader
 
 
 class HostRepository:
@@ -92,11 +103,20 @@ class HostRepository:
         """Return those of some objects that are not there, in the order given."""
         return [oid for oid, info in zip(oids, self._opened().objects.info(oids, anew=True), strict=True) if not info]
 
-    def receives(self) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    @contextmanager
+    def receives(self) -> Iterator[Receiving]:
         """Lend the git that takes in a push there, as it would answer one: no hook of that repository is run."""
         git = self._opened().git
         # By the path that was checked: git looks for another repository in any that it is given.
-        return git.beside(*far_options(), "receive-pack", str(git.remote.path))
+        with git.beside(*far_options(), "receive-pack", str(git.remote.path)) as process:
+            there = Receiving(process, *self._pipes(process))
+            try:
+                yield there
+            except BaseException:
+                there.questions.close()
+                with suppress(subprocess.TimeoutExpired):  # ended by a signal, it may leave there what came
+                    process.wait(_PATIENCE)
+                raise
 
     def read(self, infos: Iterable[Info]) -> Iterator[tuple[Info, bytes]]:
         """Yield objects with their bytes, which are what their names say.
@@ -118,6 +138,9 @@ class HostRepository:
             self._there.objects.close()
             self._there = None
 
+    def _pipes(self, process: subprocess.Popen[bytes]) -> tuple[IO[bytes], BufferedReader]:
+        return impatient_pipes(process, self._git.remote.shown, self._git.patience)
+
     def _opened(self) -> _Opened:
         if self._there is None:
             path = self._git.remote.path
@@ -129,7 +152,7 @@ class HostRepository:
                 raise NotPlain
             git = GitRunner(self._git.home, self._git.remote, self._git.patience)
             git.repository = inner
-            self._there = _Opened(inner, git, Objects(git, lambda *_: NotPlain()))
+            self._there = _Opened(inner, git, Objects(git, lambda *_: NotPlain(), self._pipes))
         return self._there
 
 

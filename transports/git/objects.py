@@ -78,11 +78,18 @@ class Objects:
     Args:
         git: runs git there.
         fault: makes an error of the directory and of why git fails in it.
+        pipes: returns what a git that stays reads, and what it says.
     """
 
-    def __init__(self, git: GitRunner, fault: Callable[[Path, str], Exception] = damaged) -> None:
+    def __init__(
+        self,
+        git: GitRunner,
+        fault: Callable[[Path, str], Exception] = damaged,
+        pipes: Callable[[subprocess.Popen[bytes]], tuple[IO[bytes], BufferedReader]] | None = None,
+    ) -> None:
         self._git = git
         self._fault = fault
+        self._pipes = pipes or _pipes
         self._running: dict[str, _Stays] = {}
         self._new: dict[str, tuple[str, bytes]] = {}
         self._size = 0
@@ -225,16 +232,21 @@ class Objects:
                     continue
                 raise self._fault(self._git.repository, str(error)) from error
             except BaseException:
-                self.close()  # answers that nobody took would be taken for those to the next questions
+                there.process.kill()  # it may hang; and answers that nobody took would be taken for the next ones
+                self.close()
                 raise
         return found
 
     def _start(self, how: str) -> _Stays:
         process = self._git.stay("cat-file", how)
-        questions, answers = cast("IO[bytes]", process.stdin), cast("BufferedReader", process.stdout)
+        questions, answers = self._pipes(process)
         threading.Thread(target=drain, args=(process.stderr,), daemon=True).start()
         self._running[how] = stays = _Stays(process, questions, answers)
         return stays
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], BufferedReader]:
+    return cast("IO[bytes]", process.stdin), cast("BufferedReader", process.stdout)
 
 
 def _answer(answers: BufferedReader, name: str, *, is_whole: bool) -> bytes:
@@ -266,7 +278,8 @@ def _end_all(running: dict[str, _Stays]) -> None:
             there.process.wait(_PATIENCE)
         if there.process.poll() is None:
             there.process.kill()
-            there.process.wait()
+            with suppress(subprocess.TimeoutExpired):  # a disk that hangs holds it
+                there.process.wait(_PATIENCE)
         there.answers.close()
 
 
