@@ -17,6 +17,7 @@ from textual.app import ScreenStackError, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.message import Message
+from textual.screen import ModalScreen
 
 from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
 from lace_tui.bindings import bindings_of
@@ -59,6 +60,15 @@ def _screen(place: Scope) -> PlaceScreen:
     from lace_tui.places import SCREENS  # noqa: PLC0415 - a quarter of the time until the first paint
 
     return SCREENS[place]()
+
+
+def _below(worked: Card | None, unread: Card) -> Card:
+    """Return what work came to with what is said of a vault that cannot be read, unless it says that itself."""
+    if worked is None:
+        return unread
+    said = {line.plain for line in worked.lines}
+    lines = tuple(line for line in unread.lines if line.plain not in said)
+    return worked._replace(lines=(*worked.lines, *lines), is_bad=True)
 
 
 class LaceApp(Lending):
@@ -115,7 +125,9 @@ class LaceApp(Lending):
         self.config = config
         self.aside: set[str] = set()  # ids of conflicts that were set aside in this sitting
         self.card: Card | None = None
+        self._worked: Card | None = None  # what work came to, until the vault is read after it
         self._unread: Card | None = None  # says that the vault cannot be read, until it can
+        self._is_unread_told = False  # whether that was told beside the card, which is on Home
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = self.taste.textual_theme
@@ -199,7 +211,7 @@ class LaceApp(Lending):
 
     def keep(self, card: Card) -> None:
         """Show a card on Home until the next one."""
-        self.card = card._replace(ended=self._now_iso())
+        self.card = self._worked = card._replace(ended=self._now_iso())
         self.refresh_places()
 
     def make_vault(
@@ -288,8 +300,15 @@ class LaceApp(Lending):
     def on_did_read(self, message: DidRead) -> None:
         """Take away what was said of a vault that could not be read; what was read is shown by the base."""
         if self._unread is not None and self.card is self._unread:
-            self.card = self._unread = None
-            self.clear_notifications()  # whatever else failed meanwhile failed of the same
+            self.card = self._worked
+            self._forget_unread()
+        self._worked = None
+
+    def _forget_unread(self) -> None:
+        """Take away what was told of a vault that could not be read: what else failed meanwhile failed of the same."""
+        if self._unread is not None:
+            self._unread, self._is_unread_told = None, False
+            self.clear_notifications()
 
     def on_did_fail(self, message: DidFail) -> None:
         """Show what went wrong, and keep it; a key that needs a passphrase is opened first."""
@@ -306,8 +325,10 @@ class LaceApp(Lending):
         else:
             self._end_looking()
             card = failed_card(_UNREAD if self._folder else "Not begun", message.trouble, self.taste.keys)
-            self.card = self._unread = card
+            self.card = self._unread = _below(self._worked, card)
             self.refresh_places()
+            if self._is_told_already(card):
+                return
         sentence = f"{message.trouble.message} ({message.trouble.code}) {message.trouble.hint}"
         is_answer = message.trouble.code not in _NO_ANSWERS
         if message.refused is not None and is_answer and message.refused(sentence):
@@ -315,9 +336,18 @@ class LaceApp(Lending):
         if not isinstance(self.screen, Home) or message.asked:
             self.notify(inert(sentence), title=inert(card.title), severity="error", timeout=30, markup=False)
 
+    def _is_told_already(self, unread: Card) -> bool:
+        """Return whether it is seen that the vault cannot be read: in the place in front, or told before."""
+        place = next((screen for screen in reversed(self.screen_stack) if isinstance(screen, PlaceScreen)), None)
+        if (place is not None and place.show_unread(unread.lines)) or isinstance(self.screen, ModalScreen):
+            return True  # over a page it would hide what is asked there; Home has it
+        was_told, self._is_unread_told = self._is_unread_told, True
+        return was_told
+
     def after_work(self, card: Card | None) -> None:
         """Keep the card of work that ended, and read again what is shown."""
         if card is not None:
+            self._forget_unread()  # what is still so, the reading says again
             self.keep(card)
             if isinstance(self.screen, PlaceScreen) and not isinstance(self.screen, Home):  # the card itself is on Home
                 told = "\n".join(line.plain for line in card.lines[:_TOLD])
@@ -384,6 +414,7 @@ class LaceApp(Lending):
         if self._folder is None:
             self._begin()
             return
+        self._is_unread_told = False  # who asks is answered
         self.read_all()
 
     def action_copy(self) -> None:

@@ -26,7 +26,8 @@ from textual.worker import get_current_worker
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
 from lace_tui.screens.entry import let_filter_follow
-from lace_tui.screens.marks import QUIET, STRONG, mark
+from lace_tui.screens.hanging import hung
+from lace_tui.screens.marks import QUIET, STRONG, mark, rows
 
 __all__ = ["LineSource", "Lines", "Listed"]
 
@@ -142,7 +143,7 @@ class Lines(ScrollView, can_focus=True):
         super().__init__(id=widget_id)
         self.title = title
         self._empty, self._unmatched = empty, unmatched
-        self._instead = "Reading ..."  # of rows
+        self._instead = _quiet("Reading ...")  # of rows
         self._is_filled = False
         self._can_mark = can_mark
         self._source: LineSource = Listed([])
@@ -163,6 +164,13 @@ class Lines(ScrollView, can_focus=True):
             keys = {self._source.key(number) for number in range(len(self._source))}
             self.marked &= keys
         self._select_shown(before)
+
+    def say_instead(self, told: Content) -> bool:
+        """Say in lines why there are no rows; return whether it is said, which it is not once there were any."""
+        if not self._is_filled:
+            self._instead = told
+            self.refresh()
+        return not self._is_filled
 
     def redraw(self) -> None:
         """Make the rows in sight anew."""
@@ -194,7 +202,7 @@ class Lines(ScrollView, can_focus=True):
             if self._shown and self._shown[-1] >= total:
                 self._show_numbers(range(total), before)
             self.border_title = mark(f"{self.title} searching: {self._filter}")
-            self._instead = "Searching ..."
+            self._instead = _quiet("Searching ...")
             search = partial(self._search, self._source, self._filter, before)
             self.run_worker(search, thread=True, exclusive=True, group="search", exit_on_error=False)
 
@@ -219,7 +227,7 @@ class Lines(ScrollView, can_focus=True):
         was = self._shown[self.cursor] if self.cursor < len(self._shown) else 0
         self._shown = numbers
         if self._is_filled:
-            self._instead = self._unmatched if self._filter and total else self._empty
+            self._instead = _quiet(self._unmatched if self._filter and total else self._empty)
         self._line.cache_clear()
         self.virtual_size = Size(self.scrollable_content_region.width, max(1, len(self._shown)))
         count = f" {len(self._shown)} of {total}: {self._filter}" if self._filter else ""
@@ -264,8 +272,8 @@ class Lines(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         base = self.visual_style
         if at >= len(self._shown):
-            told = [] if self._shown else self._instead.split("\n")
-            return self._strip(mark(told[at] if at < len(told) else "", QUIET), width, base)
+            told = [] if self._shown else hung(self._instead, width).split("\n", allow_blank=True)
+            return self._strip(told[at] if at < len(told) else Content(""), width, base)
         is_here = at == self.cursor
         text = mark("> " if is_here else "  ", STRONG) + self._line(at)[: _MOST * width]
         return self._strip(text, width, base, is_here=is_here and (self.has_focus or self.show_cursor))
@@ -393,3 +401,7 @@ class Lines(ScrollView, can_focus=True):
             keys = frozenset(key for key in (self._source.key(number) for number in self._shown) if key)
             self.marked = self.marked - keys if keys <= self.marked else self.marked | keys
             self._select_shown(self.key)
+
+
+def _quiet(text: str) -> Content:
+    return rows(*(mark(line, QUIET) for line in text.split("\n")))

@@ -71,6 +71,10 @@ class Listing(PlaceScreen):
         """Show these rows."""
         self.lines.fill(source)
 
+    def show_unread(self, told: Sequence[Content]) -> bool:
+        """Say in the list why nothing could be read, unless rows of an earlier reading stand there."""
+        return self.lines.say_instead(rows(*told))
+
     def on_lines_moved(self, event: Lines.Moved) -> None:
         """Keep the footer's words true, and tell more of the row where there is room."""
         event.stop()

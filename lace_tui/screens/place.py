@@ -7,7 +7,7 @@ knows a store, a thread or a lock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
@@ -182,6 +182,10 @@ class PlaceScreen(Screen[None]):
     def show(self, value: Any) -> None:
         """Show what `read` returned."""
 
+    def show_unread(self, told: Sequence[Content]) -> bool:
+        """Say why nothing could be read, where nothing is shown; return whether it is said here."""
+        return False
+
     def on_mount(self) -> None:
         """Show the frame."""
         self.show_frame()
@@ -207,11 +211,10 @@ class PlaceScreen(Screen[None]):
         """Show how things stand; while work runs, how far it is, next to the conflicts (APP-3, APP-4)."""
         view = self.lace.view
         working = self.lace.working_parts()
-        if view is not None:
-            parts = header(view)
-            if working:  # the counts of waiting and new change under the work: it tells them at its end
-                parts = [part for part in parts if part[0] in {0, 4}]
-            self.query_one("#head", Fitted).show(parts + self.lace.serving_parts() + working)
+        parts = header(view) if view is not None else []  # a vault that cannot be read is repaired all the same
+        if working:  # the counts of waiting and new change under the work: it tells them at its end
+            parts = [part for part in parts if part[0] in {0, 4}]
+        self.query_one("#head", Fitted).show(parts + self.lace.serving_parts() + working)
         self.show_small()
 
     def on_resize(self) -> None:

@@ -143,7 +143,9 @@ class Settings(Listing):
         """Give one's own key a passphrase, or take it away."""
         from lace_tui.screens.guarding import ask_protect, ask_unprotect  # noqa: PLC0415 - hardly done twice
 
-        if self._view.is_protected is None:
+        if not self._values:
+            self.notify("What you have is not read yet.", markup=False)
+        elif self._view.is_protected is None:
             self.notify(f"{_PASSPHRASE[None][1]} {self.key_of('check')} in Audit says what is wrong.", markup=False)
         else:
             (ask_unprotect if self._view.is_protected else ask_protect)(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -10,9 +11,10 @@ import pytest
 
 from lace_tui.app import LaceApp
 from lace_tui.screens.dialogs import PlanPage
+from lace_tui.screens.lines import Lines
 from lace_tui.screenshots import Story
 from lazy.mend import examine
-from tests.tui.conftest import is_showing, page_of, press, settle, text_of
+from tests.tui.conftest import is_showing, page_of, press, rows_of, settle, text_of
 from vault.vault import Vault
 
 SIZES = [(60, 20), (80, 24), (120, 40)]
@@ -88,6 +90,72 @@ async def test_a_store_that_cannot_be_opened_is_repaired_too(app: LaceApp, story
         await press(pilot, "1")
         assert "1 conflict" in text_of(app, "#head")
     assert _report(story) == "whole"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_cannot_be_read_is_said_in_its_place_and_over_no_plan(
+    app: LaceApp, story: Story, size: tuple[int, int]
+) -> None:
+    """APP-14: it was told twice at each place, over the plan too and once it was repaired; the lists said Reading."""
+    _rot_head(story)
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        for place in "5867":
+            await press(pilot, place)
+            told = app.screen.query_one("#list", Lines)
+            shown = " ".join(told.render_line(y).text.strip() for y in range(6))
+            assert "! The store of the vault in" in shown
+            assert "or here: F in Audit, place 6" in shown
+        assert not app._notifications
+        await press(pilot, "6", "F")
+        assert is_showing(app, PlanPage)
+        assert not app._notifications, "they hid what is asked"
+        await press(pilot, "y")
+        assert [note.title for note in app._notifications] == ["Repair: done"]
+        await press(pilot, "F")
+        assert "Check: all is whole" in [note.title for note in app._notifications]
+
+
+async def test_a_repair_under_way_is_told_where_nothing_could_be_read(app: LaceApp, story: Story) -> None:
+    """APP-3: the header stayed empty while it waited for another process; esc stops it, and that is said on Home."""
+    _rot_head(story)
+    with (story.folder("alice") / ".vault" / "lock").open("ab") as lock:
+        async with app.run_test(size=(80, 24)) as pilot:
+            await press(pilot, "6", "F")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            await pilot.press("y")
+            await pilot.pause()
+            app.show_progress()
+            assert "Repair: " in text_of(app, "#head")
+            await press(pilot, "escape")
+            assert text_of(app, "#head") == ""
+            assert app.card is not None
+            assert app.card.title == "Repair: ended early", "the reading after it took that away"
+            assert "or here: F in Audit, place 6" in [line.plain for line in app.card.lines]
+
+
+async def test_a_store_that_rots_under_the_app_is_told_once(app: LaceApp, story: Story) -> None:
+    """APP-14: rows that were read stay in sight; each reading told it twice more. Who asks again is told again."""
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await press(pilot, "6")
+        _rot_head(story)
+        for _ in range(2):
+            await press(pilot, "f5")
+            assert [note.title for note in app._notifications][-1] == "The vault cannot be read"
+        assert len(app._notifications) == 2
+        assert "lace-init" in rows_of(app)
+
+
+async def test_a_passphrase_is_not_asked_for_before_it_is_known_whether_there_is_one(
+    app: LaceApp, story: Story
+) -> None:
+    """APP-14: where the store could not be read, it said that the file of the key cannot."""
+    _rot_head(story)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await press(pilot, "8", "p")
+        assert [note.message for note in app._notifications] == ["What you have is not read yet."]
 
 
 async def test_what_no_repair_mends_offers_none(app: LaceApp, story: Story) -> None:
