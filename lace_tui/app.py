@@ -133,6 +133,10 @@ class LaceApp(Lending):
         self.theme = self.taste.textual_theme
         self.set_keymap(self.taste.keys)
 
+    def key_of(self, action_id: str) -> str:
+        """Return the first key of an action, as this person has it."""
+        return key_of(action_id, self.taste.keys)
+
     # Begin and end
 
     def clear_selection(self) -> None:
@@ -186,8 +190,7 @@ class LaceApp(Lending):
 
     def action_help_quit(self) -> None:
         """Say what ctrl+c is told for elsewhere; a habit ends nothing that runs."""
-        leaves, stops = (key_of(name, self.taste.keys) for name in ("quit", "stop"))
-        self.notify(f"{leaves} leaves lace; {stops} stops what runs.", markup=False)
+        self.notify(f"{self.key_of('quit')} leaves lace; {self.key_of('stop')} stops what runs.", markup=False)
 
     # What screens ask for
 
@@ -265,7 +268,7 @@ class LaceApp(Lending):
 
         lines = [
             mark("0 conflicts. What you decided is new to your friends.", GOOD),
-            mark(f"Press {key_of('sync-now', self.taste.keys)} to sync {target} now."),
+            mark(f"Press {self.key_of('sync-now')} to sync {target} now."),
             mark(sync_command(target), QUIET),
         ]
         self.push_screen(Offer("All is decided", lines), decided)

@@ -17,6 +17,7 @@ from textual.app import App
 from textual.message import Message
 from textual.screen import ModalScreen
 
+from lace_tui.keymap import key_of
 from lace_tui.messages import DidAsk, DidFail, DidWork
 from lace_tui.screens.cards import KEY_LOCKED, Card, Trouble, working_card, working_parts
 from lace_tui.screens.dialogs import Page, Question
@@ -74,6 +75,10 @@ class Working(App[None]):
     def show_all(self) -> None:
         """Show all rows again, where a filter leaves some out."""
 
+    def key_of(self, action_id: str) -> str:
+        """Return the first key of an action, as this person has it."""
+        return key_of(action_id, {})
+
     # What screens ask for
 
     @property
@@ -92,7 +97,7 @@ class Working(App[None]):
         if self._folder is None:
             return False
         if self.job is not None:
-            self.notify(_busy(self.job), markup=False)
+            self.notify(self._busy(self.job), markup=False)
             return False
         return True
 
@@ -178,7 +183,7 @@ class Working(App[None]):
         command: str,
         refused: Callable[[str], bool] | None,
     ) -> bool:
-        if refused is not None and self.job is not None and refused(_busy(self.job)):
+        if refused is not None and self.job is not None and refused(self._busy(self.job)):
             return False
         if not self.can_start:
             return False
@@ -197,6 +202,9 @@ class Working(App[None]):
         self._work("job", work, job=job, refused=refused)
         return True
 
+    def _busy(self, job: Job) -> str:
+        return f"{job.what} is still running; {self.key_of('stop')} stops it."
+
     def note(self, command: str) -> None:
         """Write a command down on the activity page."""
         self._activity = [*self._activity, command][-LOGGED:]
@@ -210,7 +218,7 @@ class Working(App[None]):
 
     def progress_card(self, job: Job) -> Card:
         """Return the card of work under way."""
-        return working_card(job.what, job.far(self.monotonic()))
+        return working_card(job.what, job.far(self.monotonic()), self.key_of("stop"))
 
     # Threads
 
@@ -239,7 +247,9 @@ class Working(App[None]):
             return Vault(self._folder, around)
         except NoVault as error:  # who opened it here wants no new one
             gone = f"There is no vault in {self._folder} any more."
-            raise NoVault(gone, hint="Put the folder back, or plug in what it lies on; then F5 reads it.") from error
+            raise NoVault(
+                gone, hint=f"Put the folder back, or plug in what it lies on; then {self.key_of('read')} reads it."
+            ) from error
 
     def _work(
         self,
@@ -335,7 +345,3 @@ class Working(App[None]):
         """Show what was done in this sitting."""
         lines = [mark(line) for line in self._activity] or [mark("Nothing yet.", QUIET)]
         self.push_screen(Page("Activity: the same by command", lines, "\n".join(self._activity)))
-
-
-def _busy(job: Job) -> str:
-    return f"{job.what} is still running; esc stops it."

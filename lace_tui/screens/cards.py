@@ -262,15 +262,15 @@ def failed_card(what: str, trouble: Trouble, keys: Mapping[str, str]) -> Card:
     return Card(what, tuple(lines), is_bad=not trouble.is_wish)
 
 
-def working_card(what: str, far: Far) -> Card:
-    """Return the card of work under way: its phase, how far it is, how fast, and how to stop it."""
+def working_card(what: str, far: Far, stop: str) -> Card:
+    """Return the card of work under way: its phase, how far it is, how fast, and which key stops it."""
     first = mark(f"{far.phase or 'beginning'}  {_count(far)}".rstrip())
     done, total = (far.size, far.total_size) if far.total_size else (far.done, far.total)
     if total:
         filled = min(20, 20 * done // total)
         first += mark(f"  [{'#' * filled}{'.' * (20 - filled)}]", NOTE)
     pace = Content("   ").join(part for _, part in _pace(far))
-    second = "stopping at the next safe point" if far.is_stopping else "esc stops at the next safe point"
+    second = "stopping at the next safe point" if far.is_stopping else f"{stop} stops at the next safe point"
     lines = (first, pace, mark(second, QUIET)) if pace.plain else (first, mark(second, QUIET))
     return Card(what, lines)
 

@@ -101,7 +101,7 @@ class Listing(PlaceScreen):
     def selected_key(self) -> str:
         """Return the id of the selected row; where none is, say so."""
         if not self.lines.key:
-            shows = ": esc shows all rows" if self.lines.is_filtered else ""
+            shows = f": {self.key_of('stop')} shows all rows" if self.lines.is_filtered else ""
             self.notify(f"No row is selected{shows}.", markup=False)
         return self.lines.key
 

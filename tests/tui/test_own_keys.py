@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from dataclasses import replace
 
 import pytest
@@ -13,6 +15,8 @@ from lace_tui.screenshots import Story, app_of
 from lace_tui.taste import Taste
 from lazy.results import PlaceResult
 from tests.tui.conftest import page_of, press, settle, text_of
+from vault.vault import Vault
+from vault.watch import Watch
 
 SIZE = (100, 30)
 KEYS = {"sync": "f6", "undo": "f7", "redo": "f8", "new-place": "f9", "invite-friend": "f4", "go-conflicts": "f2"}
@@ -44,6 +48,34 @@ async def test_cards_name_the_persons_own_keys(story: Story) -> None:
         await press(pilot, "f2", "R", "y")
         assert "Press F6" not in page_of(app), "the page has a key of its own"
         assert "Press s to sync" in page_of(app)
+
+
+async def test_what_stops_and_what_reads_again_are_named_by_the_persons_own_keys(story: Story) -> None:
+    """APP-3, APP-14: it said that esc stops what runs, which did nothing, and that F5 reads a folder that is back."""
+    began, go = threading.Event(), threading.Event()
+
+    def work(_vault: Vault, watch: Watch) -> None:
+        began.set()
+        go.wait(30)
+        watch.cancelled()
+
+    app = app_of(story, "alice", taste=Taste(keys={"stop": "f12", "read": "f3"}))
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert app.begin("Sync: stick", work, lambda _: None)
+        try:
+            assert await asyncio.to_thread(began.wait, 30)
+            await pilot.press("s")
+            app.show_progress()
+            assert [note.message for note in app._notifications] == ["Sync: stick is still running; F12 stops it."]
+            assert "F12 stops at the next safe point" in text_of(app, "#card-text")
+            await pilot.press("f12")
+        finally:
+            go.set()
+        await settle(pilot)
+        story.folder("alice").rename(story.folder("alice").with_name("away"))
+        await press(pilot, "f3")
+        assert "F3 reads it." in text_of(app, "#card-text")
 
 
 async def test_who_begins_reads_their_own_keys(story: Story) -> None:

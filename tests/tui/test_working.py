@@ -75,7 +75,7 @@ def test_work_of_which_no_more_is_known_tells_how_long_it_lasts() -> None:
     job.watch().progress(0, 0, "ask web")
     assert shown(6.0) == ["Sync: web: ask web"], "what ends at once is told nothing of"
     assert shown(19.0) == ["Sync: web: ask web", "14 s"]
-    assert working_card(job.what, job.far(19.0)).lines[1].plain == "14 s"
+    assert working_card(job.what, job.far(19.0), "esc").lines[1].plain == "14 s"
     job.watch().progress(1, 4, "read mailboxes")
     assert shown(20.0) == ["Sync: web: read mailboxes 1 of 4", "15 s"]
     job.watch().progress(2, 4, "read mailboxes")
@@ -107,7 +107,7 @@ def test_the_header_names_the_rest_only_with_a_total() -> None:
 
 def test_the_card_of_work_shows_bytes_and_their_pace() -> None:
     """APP-5: phase, count, bytes, rate and rest, and the way to stop."""
-    card = working_card("Sync: stick", Far("send", 1, 4, 1 << 20, 8 << 20, rate=float(2 << 20), left=3.5))
+    card = working_card("Sync: stick", Far("send", 1, 4, 1 << 20, 8 << 20, rate=float(2 << 20), left=3.5), "esc")
     assert [line.plain for line in card.lines] == [
         "send  1 of 4  [##..................]",
         "1.0 MiB of 8.0 MiB   2.0 MiB/s   4 s left",
