@@ -7,11 +7,16 @@ at all, and whoever reads the row fails in a way of its own. So a check asks for
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 __all__ = ["TRUTH_TABLES", "Mistyped", "mistyped", "retype"]
 
 TRUTH_TABLES: Final = ("body", "pack", "frame", "packed", "exposure")  # and where their bytes rest; nobody watches them
+_COLUMNS: Final = (
+    "SELECT m.name, c.name, c.type, c.\"notnull\" OR c.pk FROM sqlite_master m JOIN pragma_table_info(m.name) c"
+    " WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, c.cid"
+)
 _AS_IT_CAN: Final = {
     "INTEGER": "CAST(ifnull({0}, 0) AS INTEGER)",
     "TEXT": "utf8_or_near(CAST(ifnull({0}, '') AS BLOB))",
@@ -50,11 +55,17 @@ def mistyped(db: sqlite3.Connection) -> list[Mistyped]:
     _install(db)
     return [
         Mistyped(table, column.name, column.type)
-        for table in _tables(db)
-        if table != "body"
-        for column in _columns(db, table)
-        if db.execute(f"SELECT 1 FROM {table} WHERE {column.wrong} LIMIT 1").fetchone()  # noqa: S608 - our own names
+        for table, columns in _tables(db).items()
+        if table != "body" and _holds_any(db, table, columns)  # nearly none does, and each question is one to prepare
+        for column in columns
+        if _holds_any(db, table, [column])
     ]
+
+
+def _holds_any(db: sqlite3.Connection, table: str, columns: Sequence[_Column]) -> bool:
+    """Tell whether such a value stands in one of these columns."""
+    wrong = " OR ".join(column.wrong for column in columns) or "0"
+    return db.execute(f"SELECT 1 FROM {table} WHERE {wrong} LIMIT 1").fetchone() is not None  # noqa: S608 - our own names
 
 
 def retype(db: sqlite3.Connection, tables: tuple[str, ...]) -> None:
@@ -67,8 +78,9 @@ def retype(db: sqlite3.Connection, tables: tuple[str, ...]) -> None:
         tables: names of the tables.
     """
     _install(db)
+    held = _tables(db)
     for table in tables:
-        for column in _columns(db, table):
+        for column in held.get(table, ()):
             value = _AS_IT_CAN[column.type].format(column.name)
             db.execute(f"UPDATE OR IGNORE {table} SET {column.name} = {value} WHERE {column.wrong}")  # noqa: S608
             if table != "body":
@@ -84,11 +96,11 @@ def _near(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _tables(db: sqlite3.Connection) -> list[str]:
-    rows = db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").fetchall()
-    return sorted(str(row[0]) for row in rows)
-
-
-def _columns(db: sqlite3.Connection, table: str) -> list[_Column]:
-    rows = db.execute(f"PRAGMA table_info({table})").fetchall()
-    return [_Column(str(row[1]), str(row[2]), not (row[3] or row[5])) for row in rows if str(row[2]) in _AS_IT_CAN]
+def _tables(db: sqlite3.Connection) -> dict[str, list[_Column]]:
+    """Return the tables with their columns, in the order of their names."""
+    found: dict[str, list[_Column]] = {}
+    for table, name, kind, is_there in db.execute(_COLUMNS).fetchall():
+        columns = found.setdefault(str(table), [])
+        if str(kind) in _AS_IT_CAN:
+            columns.append(_Column(str(name), str(kind), not is_there))
+    return found
