@@ -15,6 +15,6 @@
 | `only_there` | what only a mailbox of mine has, carried over where that one goes away |
 | `exchange`, `transfer`, `mailbox_port`, `listing_parts`, `owners` | reading the mailbox of somebody, and whose it is |
 | `drops` | the drops that are plugged in |
-| `carry`, `parcels` | the same by one file, or by records carried by hand |
+| `carry`, `needs`, `parcels` | the same by one file, what its reader must have, or by records carried by hand |
 | `rot`, `markers` | healing my own mailboxes, and what says which place each lies at |
 """

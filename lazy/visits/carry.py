@@ -7,57 +7,40 @@ have it too. Applying a file is the same verified pull as reading a stick.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from lazy.belonging.admitting import OtherGroup
-from lazy.lacking import waiting_releases
 from lazy.people import former, is_member, label_of, other_node
 from lazy.places.registry import Place
 from lazy.places.sealing import VaultKeys
-from lazy.problems import Problem
 from lazy.results import HasAll, LiesThere, PlaceResult, Traffic
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import exposed_sizes
 from lazy.visits.errand import Errand
+from lazy.visits.needs import as_needs, check_needs, left_out, note_left_out
 from lazy.visits.publish import publish_once
 from lazy.visits.rounds import unless_held, vector_of
 from lazy.visits.terms import vector_told
 from lazy.visits.visit import visit
 from transports.encrypted.sealed import SealedPlace
-from transports.encrypted.sealing import is_sealed, seal_bytes, unseal_bytes
-from transports.errors import BadOneFile, BadSnapshot, PlaceNotWritable, SealedToOthers
+from transports.encrypted.sealing import seal_bytes, unseal_bytes
+from transports.errors import PlaceNotWritable, SealedToOthers
 from transports.mailbox import Mailbox, MailboxMedium
 from transports.onefile.place import OneFile
 from transports.reading import read_head, read_listing
-from transports.snapshot import LogReach
 from vault.audit.entries import read_audit
 from vault.audit.trail import entries_of
 from vault.commands import as_option, as_typed
 from vault.errors import CallerError, DataError, PeerError, PlaceError
 from vault.files import FileMissing, keep_out
-from vault.late import before_late, note_from_here
+from vault.late import note_from_here
 from vault.records import Verifier
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["BundleNeedsMore", "FileExists", "FriendsSteps", "MadeForRevoked"]
-__all__ += ["apply_bundle", "create_bundle", "friends_steps"]
-
-_NEEDS = "lace-needs/0"
-_NEEDS_LIMIT = 4096  # lines: one a node
-_END = (1 << 63) - 1  # after every entry of a log
-_COUNTS = "SELECT seq FROM vector WHERE node = ?"
-# Whether one goes down from an entry to where the log counts here, each time to the one that is named as before.
-_DOWN_TO = """
-WITH RECURSIVE counts(seq) AS (SELECT ifnull((SELECT seq FROM vector WHERE node = ?1), 0)),
-chain(seq, prev) AS (
-    SELECT seq, prev FROM log WHERE node = ?1 AND seq = ?2 AND plex = ?3
-    UNION SELECT l.seq, l.prev FROM chain c JOIN log l ON l.node = ?1 AND l.seq = c.seq - 1 AND l.hash = c.prev
-    WHERE c.seq > (SELECT seq FROM counts))
-SELECT min(seq) <= max((SELECT seq FROM counts), 1) FROM chain"""
+__all__ = ["FileExists", "FriendsSteps", "MadeForRevoked", "apply_bundle", "create_bundle", "friends_steps"]
 
 
 class FileExists(CallerError):
@@ -74,14 +57,6 @@ class MadeForRevoked(CallerError):
     code = "made-for-revoked"
     exit_code = 2
     hint = "They come back with a new key: lace adopt, which a friend admits. See the members with: lace members"
-
-
-class BundleNeedsMore(PeerError):
-    """A bundle file that continues what another vault has, and this one has less."""
-
-    code = "bundle-needs-more"
-    exit_code = 33
-    hint = "Ask for a file without --for, or for one made for you."
 
 
 def create_bundle(
@@ -111,11 +86,8 @@ def create_bundle(
     """
     vault.require_group()
     keep_out(vault.dot, path)
-    node = Verifier.parse(other_node(vault, peer)) if peer else None
-    gone = former(vault, node.text) if node else None
-    if gone is not None and not gone.me:
-        raise MadeForRevoked(f"{gone.name} was revoked by {gone.by}, so no file is made for them.")
-    after, needs = _left_out(vault, node) if node else (0, [])
+    node = _reader(vault, peer) if peer else None
+    after, needs = left_out(vault, node) if node else (0, [])
     has_all = node is not None and after >= vault.store.exposed() and not _is_heard_by_file(vault, node)
     wanted = _Wanted(path, after, tuple(needs), node, encrypt)
     if os.path.lexists(path):  # a name that is too long is told by who writes it
@@ -135,6 +107,19 @@ def create_bundle(
         _note_made(vault, made, peer)
     made.vector_before = made.vector_after = vector_of(vault)
     return made
+
+
+def _reader(vault: Vault, peer: str) -> Verifier:
+    """Return for whom a file is made.
+
+    Raises:
+        NoSuchPeer, MadeForRevoked: as `create_bundle`.
+    """
+    node = Verifier.parse(other_node(vault, peer))
+    gone = former(vault, node.text)
+    if gone is not None and not gone.me:
+        raise MadeForRevoked(f"{gone.name} was revoked by {gone.by}, so no file is made for them.")
+    return node
 
 
 class FriendsSteps(NamedTuple):
@@ -195,7 +180,7 @@ def _make(vault: Vault, wanted: _Wanted, watch: Watch) -> PlaceResult:
         keys = wanted.keys(vault, file.place_id)
         medium: MailboxMedium = SealedPlace(file, vault.node, keys) if wanted.is_sealed else file
         if wanted.needs:
-            data = _as_needs(wanted.needs)
+            data = as_needs(wanted.needs)
             # Whole bundles of an earlier run come first, so what is needed is said again each time.
             file.needed = seal_bytes(data, keys.terms().key, vault.around.entropy) if wanted.is_sealed else data
         done = publish_once(vault, medium, wanted.after, watch)
@@ -221,7 +206,7 @@ def _made_before(vault: Vault, wanted: _Wanted) -> PlaceResult | None:
                 return None
             told = file.needs()
             told = unseal_bytes(told, keys.find) if told is not None and wanted.is_sealed else told
-            if told != (_as_needs(wanted.needs) if wanted.needs else None):
+            if told != (as_needs(wanted.needs) if wanted.needs else None):
                 return None
             listing = read_listing(mailbox, head.head)
         finally:
@@ -230,7 +215,7 @@ def _made_before(vault: Vault, wanted: _Wanted) -> PlaceResult | None:
     except (PlaceError, PeerError, DataError):
         return None
     count = 0
-    for record, _ in exposed_sizes(vault, wanted.after, _END):
+    for record, _ in exposed_sizes(vault, wanted.after, vault.store.exposed()):
         count += 1
         if record not in listing:
             return None
@@ -250,10 +235,6 @@ def _note_made(vault: Vault, made: PlaceResult, peer: str | None) -> None:
     with vault.writing() as w:
         note_from_here(w.store)  # what came before goes with each file until its reader has heard of this
         w.audit("lazy-push", made.name, told)
-
-
-def _as_needs(needs: Iterable[str]) -> bytes:
-    return "".join(f"{line}\n" for line in (_NEEDS, *needs)).encode()
 
 
 def apply_bundle(
@@ -277,21 +258,14 @@ def apply_bundle(
             stored.
         Cancelled: the person stopped it; what was stored stays.
     """
-    if not os.path.exists(path):  # noqa: PTH110 - a name that is too long is none either
-        raise FileMissing(f"There is no file {path}.")
-    if path.is_dir():
-        hint = "Name the file that your friend made; a folder that friends write to is a place: lace place add NAME DIR"
-        raise FileMissing(f"{path} is a folder.", hint=hint)
-    if path.is_symlink() or not path.is_file():
-        hint = "Name the file itself, where a link leads to it; what comes out of a pipe goes into a file first."
-        raise FileMissing(f"{path} is a link, a pipe or a device, and no file of its own.", hint=hint)
+    _require_file(path)
     file = OneFile.open(path)
     keys = VaultKeys(vault, file.place_id, is_on=False)
     medium = SealedPlace(file, vault.node, keys)
     if not (medium.nodes(vault.group) or medium.is_sealed(vault.group)):
         raise OtherGroup(f"{path.name} holds what another group shares.")
     try:
-        _check_needs(vault, file, keys)
+        check_needs(vault, file, keys)
     except SealedToOthers as error:  # it lies nowhere, where its writer would come by once more
         again = as_typed("bundle create", "FILE", options=f"{as_option('--for', vault.name)} --encrypt")
         error.hint = f"It is for somebody else, or older than your membership. Ask for one that is for you: {again}"
@@ -304,101 +278,27 @@ def apply_bundle(
     finally:
         keys.forget()
     if not dry_run and file.needs() is not None:
-        _note_left_out(vault, result)
+        note_left_out(vault, result)
     return result
 
 
-def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
-    """Return the number in the exposure log up to which a peer has everything, and its vector in words.
+def _require_file(path: Path) -> None:
+    """Refuse what is no file by itself, with what to name instead.
 
-    That is before the first log entry, whoever's, that its own vector does not show (LAZ-47): what an entry shares
-    becomes shared after it. That the peer has my log does not say that it read what I had of others by then. A vector
-    says nothing of content that came late, so what came so since my last entry that the peer has goes along as well.
+    Raises:
+        FileMissing: it is none.
     """
-    store = vault.store
-    rows = store.rows("SELECT of_node, seq, plex, forked FROM peer_vector WHERE node = ? ORDER BY of_node", node.text)
-    has = {str(of): (int(seq), bytes(plex), bool(forked)) for of, seq, plex, forked in rows}
-    seq, plex, _ = has.get(vault.node.text, (0, b"", False))
-    read = "SELECT ifnull(max(at), 0) FROM log JOIN exposure USING (p) WHERE node = ? AND seq = ? AND plex = ?"
-    known = int(store.rows(read, vault.node.text, seq, plex)[0][0])
-    if not known:
-        return 0, []
-    after = vault.store.exposed()
-    late = before_late(store, known)
-    after = after if late is None else min(after, late)
-    for text, end, forked in store.rows("SELECT node, seq, forked FROM vector"):
-        seq, plex, knows_fork = has.get(str(text), (0, b"", False))
-        if seq and not store.rows("SELECT 1 FROM log WHERE node = ? AND seq = ? AND plex = ?", text, seq, plex):
-            seq = 0  # it has another branch of that log
-        last = int(end)
-        if forked and not knows_fork:  # beyond what the branches have in common it may have either of them
-            seq, last = min(seq, last), _END
-        first = store.rows(
-            "SELECT min(x.at) FROM log l JOIN exposure x USING (p) WHERE l.node = ? AND l.seq > ? AND l.seq <= ?",
-            text,
-            seq,
-            last,
-        )[0][0]
-        after = min(after, after if first is None else int(first) - 1)
-    needs = [LogReach(Verifier.parse(of), seq, plex).text for of, (seq, plex, _) in has.items() if seq]
-    return after, needs if after else []
-
-
-def _note_left_out(vault: Vault, result: PlaceResult) -> None:
-    """Say what a file for somebody did not bring: my vector says which entries came, not whether their content did."""
-    if count := sum(number for desks in waiting_releases(vault).values() for number in desks.values()):
-        what = "A release is" if count == 1 else f"{count} releases are"
-        text = f"{what} not all here, and this file leaves out what somebody else may have given you in part."
-        result.problems.append(Problem("content-missing", text, hint="Ask for a file without --for: it holds all."))
+    if not os.path.exists(path):  # noqa: PTH110 - a name that is too long is none either
+        raise FileMissing(f"There is no file {path}.")
+    if path.is_dir():
+        hint = "Name the file that your friend made; a folder that friends write to is a place: lace place add NAME DIR"
+        raise FileMissing(f"{path} is a folder.", hint=hint)
+    if path.is_symlink() or not path.is_file():
+        hint = "Name the file itself, where a link leads to it; what comes out of a pipe goes into a file first."
+        raise FileMissing(f"{path} is a link, a pipe or a device, and no file of its own.", hint=hint)
 
 
 def _is_heard_by_file(vault: Vault, node: Verifier) -> bool:
     """Tell whether the last word of a peer came in a file: at a place, or a line, they learn what I have as well."""
     met = "SELECT 1 FROM met WHERE node = ? AND place <> ? AND place NOT IN (SELECT name FROM place)"
     return bool(vault.store.rows(met, node.text, label_of(vault, node.text)))
-
-
-def _check_needs(vault: Vault, file: OneFile, keys: VaultKeys) -> None:
-    """Refuse a file that goes on from entries of logs which are not here (LAZ-28).
-
-    A number alone says nothing: of a log that forked, another entry may have it here. And who knows of a fork counts
-    that log up to it only, though the entries are all here.
-    """
-    data = file.needs()
-    if data is None:
-        return
-    lines = (unseal_bytes(data, keys.find) if is_sealed(data) else data).decode("utf-8", "replace").splitlines()
-    if not lines or lines[0] != _NEEDS or len(lines) > _NEEDS_LIMIT:
-        raise _unreadable_needs()
-    for line in lines[1:]:
-        need = _need(line)
-        node, seq, digest = need.node.text, need.seq, need.digest
-        if _has_log(vault, node, seq, digest):
-            continue
-        name, who = file.path.name, label_of(vault, node)
-        if vault.store.rows("SELECT 1 FROM log WHERE node = ? AND seq = ? AND plex <> ?", node, seq, digest):
-            raise BundleNeedsMore(
-                f"{name} goes on from entry {seq} of {who}'s log, and the one that is here is another: a copied or"
-                " restored device wrote two."
-            )
-        counts = next((int(number) for (number,) in vault.store.rows(_COUNTS, node)), 0)
-        raise BundleNeedsMore(
-            f"{name} goes on from where another vault stands, and this one is behind it: it has {counts} of {seq}"
-            f" entries of {who}'s log."
-        )
-
-
-def _need(line: str) -> LogReach:
-    try:
-        return LogReach.parse(line)
-    except BadSnapshot as error:
-        raise _unreadable_needs() from error
-
-
-def _unreadable_needs() -> BadOneFile:
-    return BadOneFile("What the file says it needs cannot be read.")
-
-
-def _has_log(vault: Vault, node: str, seq: int, digest: bytes) -> bool:
-    """Tell whether an entry of a log, and all below it, are here."""
-    return bool(vault.store.rows(_DOWN_TO, node, seq, digest)[0][0])

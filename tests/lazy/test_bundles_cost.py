@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lazy.people import node_of
-from lazy.visits.carry import _left_out
+from lazy.visits.needs import left_out
 from tests.faults.circle import befriended, visit
 from tests.shelf import Shelf
 from vault.records import Verifier
@@ -20,7 +20,7 @@ def _steps(vault: Vault, node: Verifier) -> int:
 
     vault.store.db.set_progress_handler(count, 100)
     try:
-        assert _left_out(vault, node)[0] == vault.store.exposed()
+        assert left_out(vault, node)[0] == vault.store.exposed()
     finally:
         vault.store.db.set_progress_handler(None, 0)
     return counted[0]

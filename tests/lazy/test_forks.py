@@ -19,7 +19,8 @@ from lazy.resolving.picks import NoSuchSide
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.status import status
 from lazy.vectors import my_vector
-from lazy.visits.carry import BundleNeedsMore, apply_bundle, create_bundle
+from lazy.visits.carry import apply_bundle, create_bundle
+from lazy.visits.needs import BundleNeedsMore
 from lazy.visits.parcels import export, put
 from tests.faults.circle import around, befriend, befriended, found, records_in, visit, write
 from tests.people import Person
