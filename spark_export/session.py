@@ -137,16 +137,14 @@ def spark_session(
             builder = builder.master(master or "local[*]")
             before = environ.get("JAVA_HOME")
             environ["JAVA_HOME"] = str(java_home(environ, Path(scratch)))
-        for key, value in chosen.items():
-            builder = builder.config(key, value)
-        session: SparkSession | None = None
         try:
-            session = _started(builder, remote or master or "local[*]")
-            yield session
-        finally:
-            if session is not None:
+            session = _started(builder.config(map=chosen), remote or master or "local[*]")
+            try:
+                yield session
+            finally:
                 with contextlib.suppress(ConnectionError):  # its Java has ended by itself: Ctrl-C, or somebody's kill
                     session.stop()
+        finally:
             _forget(environ, before, Path(scratch))  # also of one that did not start: its Java may be running
 
 

@@ -36,7 +36,7 @@ from vault.errors import (
 PACKAGES = ("lace_tui", "lazy", "spark_export", "transports", "vault")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 LONGEST = 600  # lines
-SCREEN = 54  # lines of a function, with its docstring
+SCREEN = 50  # lines of a function, with its docstring
 PARAMETERS = 10  # of a function; what is passed on together is a value that has no name yet
 UNMAPPED = 12  # modules in a folder that need no order
 RANGES = {

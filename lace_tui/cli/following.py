@@ -75,10 +75,7 @@ def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | 
                 continue
             if any(result.held is not None for result in results):  # nor may it at the next visit
                 return context.output.answer(said(results))
-            came = [result.came for result in results]
-            has_moved = any(one.received or one.admitted or one.revoked for one in came) or any(
-                result.sent for result in results
-            )
+            has_moved = any(_has_moved(result) for result in results)
             if not is_told or has_moved:
                 answer = said(results)
                 text = answer.text(context.output.paint) if callable(answer.text) else answer.text
@@ -87,6 +84,11 @@ def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | 
             if not lines.keep(results):
                 # Whoever says again and again that there is news, and has none, is believed every other second.
                 _wait(context, own, token, lines, _pause(results, lines), 0.0 if has_moved else _LOOK_NEAR)
+
+
+def _has_moved(result: PlaceResult) -> bool:
+    came = result.came
+    return bool(result.sent or came.received or came.admitted or came.revoked)
 
 
 def _say_gone(context: Context, error: PlaceError | PeerError) -> None:

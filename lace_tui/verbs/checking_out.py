@@ -89,9 +89,22 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
             done = bring_back(vault, found, path, watch, keeps_edits=args.keep_edits)
         else:
             done = check_out(vault, found, watch)
+    kept = _committed_text(done, args.path) if path else _line_text(context, vault, done, found)
+    return _answer(vault, found, done, path, kept)
+
+
+def _answer(vault: Vault, found: ResolvedCommit, done: CheckedOut, path: str, kept: str) -> Answer:
+    """Return what to say of a folder that follows another revision now, or a path of it.
+
+    Args:
+        vault: whose folder it is.
+        found: that revision.
+        done: what became of the folder.
+        path: which path; empty for all of it.
+        kept: what to say of what was there before.
+    """
     desk, result = done.desk, done.result
     shown, written = path or "The folder", [*result.written, *result.deleted]
-    kept = _committed_text(done, args.path) if path else _line_text(context, vault, done, found)
     late = [skip.path for skip in result.skipped if skip.blocking]
     out = [skip for skip in result.skipped if not skip.blocking]
     more = (*pushed_out_lines(done.pushed_out), *skipped_lines(out), *kept_lines(vault, desk, late))

@@ -66,6 +66,22 @@ def run(context: Context, args: argparse.Namespace) -> int:
         raise NotServed("The app is not served to a browser: any web page open there could drive your vault.")
     if context.json or not context.is_terminal:
         raise NoTerminal("The app needs a terminal for input, output and errors.")
+    app = _app_of(context)
+    gc.set_threshold(*_GARBAGE)
+    _show(app, mouse=not args.no_mouse)
+    if app.wants_demo:
+        from lace_tui.cli.frame import run as run_verb  # noqa: PLC0415 - the frame imports this module
+
+        return run_verb(["demo"], context.world)
+    return app.return_code or 0
+
+
+def _app_of(context: Context) -> LaceApp:
+    """Return the app for the vault that a command finds, or for somebody who has none yet.
+
+    Raises:
+        NotWritable, DiskFull: as `run`.
+    """
     from lace_tui.app import LaceApp  # noqa: PLC0415 - Textual takes longer to load than most verbs to run
     from lace_tui.taste import read_taste  # noqa: PLC0415
 
@@ -91,7 +107,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
         called = login_name(context)
 
     editor = (context.environ.get("VISUAL") or context.environ.get("EDITOR") or "").strip()
-    app = LaceApp(
+    return LaceApp(
         context.find_vault,
         surroundings,
         here=str(context.cwd.absolute()),
@@ -101,13 +117,6 @@ def run(context: Context, args: argparse.Namespace) -> int:
         config=context.config_root,
         edit=edit if editor else None,
     )
-    gc.set_threshold(*_GARBAGE)
-    _show(app, mouse=not args.no_mouse)
-    if app.wants_demo:
-        from lace_tui.cli.frame import run as run_verb  # noqa: PLC0415 - the frame imports this module
-
-        return run_verb(["demo"], context.world)
-    return app.return_code or 0
 
 
 def _show(app: LaceApp, *, mouse: bool) -> None:

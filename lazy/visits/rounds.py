@@ -115,6 +115,13 @@ def close_round(
         note_forks(w, vault)
         if came:
             note_unheard(w, before)
+    _tell_round(vault, receiver, result, came)
+    if proving.wish is not None:
+        raise proving.wish
+
+
+def _tell_round(vault: Vault, receiver: Receiver, result: PlaceResult, came: Sequence[ReleaseInfo]) -> None:
+    """Fill in what a round brought that is judged now."""
     result.came.awaited = frozenset(receiver.awaited & {refusal.hash for refusal in receiver.refusals})
     result.came.exchanges = _with_refusals(receiver, result.came.exchanges)
     if (missing := first_missing(vault)) is not None:
@@ -124,8 +131,6 @@ def close_round(
             result.came.releases.append(new_release(vault, release))
     note_evidence(vault, receiver, result)
     result.vector_after = vector_of(vault)
-    if proving.wish is not None:
-        raise proving.wish
 
 
 class _Proving:
