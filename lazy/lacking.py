@@ -12,7 +12,8 @@ from typing import NamedTuple
 from lazy.people import linked
 from lazy.receiving.refusals import AFTER_CUT, MAY_COUNT_YET, STRANGER
 from vault.records import RecordHash
-from vault.store.sharing import Sharing, Walked
+from vault.store.closure import Closure, Walked
+from vault.store.sharing import Sharing
 from vault.vault import Vault
 
 __all__ = [
@@ -107,7 +108,7 @@ def lacking_releases(vault: Vault, node: str) -> tuple[Lacking, ...]:
 def lacking_of(vault: Vault, release: RecordHash) -> Lacking | None:
     """Return what a release waits for; None where it is shown, waits for nothing, or is no release."""
     rows = vault.store.rows("SELECT desk, version FROM release WHERE hash = ? AND visible = 0", release.text)
-    missing = Sharing(vault.store.db).lacking(release) if rows else None
+    missing = Closure(vault.store.db).lacking(release) if rows else None
     if missing is None:
         return None
     return Lacking(release, str(rows[0][0]), str(rows[0][1]), missing, _refusal(vault, missing))

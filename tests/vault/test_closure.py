@@ -16,7 +16,8 @@ from tests.vault.profiles import seal_hash
 from tests.vault.vaults import found, gathered, write
 from vault.records import RecordHash
 from vault.releasing import release
-from vault.store.sharing import Found, Sharing, Walked
+from vault.store.closure import Closure, Found, Walked
+from vault.store.sharing import Sharing
 from vault.store.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -28,13 +29,13 @@ import sys
 from pathlib import Path
 from blake3 import blake3
 from vault.records import RecordHash
-from vault.store.sharing import Sharing
+from vault.store.closure import Closure
 from vault.store.store import Store
 names = [RecordHash("S", blake3(b"%d" % n).digest()) for n in range(2001)]
 links = {0: range(1, 1001), **{n: [n + 1000] for n in range(1, 1001)}, **{n: [] for n in range(1001, 2001) if n % 7}}
 here = {names[n]: (n + 1, "lace/commit", [("parent", names[m].text) for m in more]) for n, more in links.items()}
 with Store(Path(sys.argv[1]), create=True) as store:
-    print(Sharing(store.db, here).lacking(names[0]))
+    print(Closure(store.db, here).lacking(names[0]))
 """
 
 
@@ -83,13 +84,13 @@ def test_a_walk_ends_and_names_what_is_not_here(store: Store, monkeypatch: pytes
     root = chance.choice(list(graph))
     wanted = reached(graph, root)
     met: list[tuple[RecordHash, bool]] = []
-    children = Sharing._children
+    children = Closure.children
 
     def looked_into(record: RecordHash, of: Found, *, content: bool) -> list[tuple[RecordHash, bool]]:
         met.append((record, content))
         return children(record, of, content=content)
 
-    monkeypatch.setattr(Sharing, "_children", staticmethod(looked_into))
+    monkeypatch.setattr(Closure, "children", staticmethod(looked_into))
     sharing = Sharing(store.db, at_hand(graph))
     lacking = sharing.lacking(root)
     assert (lacking is None) == (wanted <= graph.keys())
@@ -129,10 +130,10 @@ def walked(path: Path, count: int) -> int:
             write(alice, "a.txt", f"{number}\n")
             release(alice, None, f"Number {number}")
         records = [RecordHash.parse(str(row[0])) for row in alice.store.rows("SELECT hash FROM release ORDER BY p")]
-        sharing, known = Sharing(alice.store.db), Walked()
+        closure, known = Closure(alice.store.db), Walked()
         seen: list[str] = []
         alice.store.db.set_trace_callback(seen.append)
-        assert [sharing.lacking(record, known) for record in records] == [None] * count
+        assert [closure.lacking(record, known) for record in records] == [None] * count
         alice.store.db.set_trace_callback(None)
     return len(seen)
 
@@ -145,7 +146,7 @@ def test_what_several_releases_share_is_walked_once(tmp_path: Path) -> None:
 
 def test_where_nothing_is_missing_nothing_is_walked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """CLO-63: whoever fetches all has all that it reaches, and shows it without a look at each release."""
-    monkeypatch.delattr(Sharing, "lacking")
+    monkeypatch.delattr(Closure, "lacking")
     alice, bob = gathered(tmp_path, "bob")
     for number in range(3):
         write(alice, "a.txt", f"{number}\n")

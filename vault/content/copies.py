@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from vault.notes.own import COPIES_WANTED, EPOCH, MOST_COPIES_WANTED
 from vault.records import RecordHash
 from vault.store import Store
-from vault.store.sharing import Sharing
+from vault.store.closure import Closure
 from vault.writer import Writer
 
 __all__ = ["drop_wanted", "laid_down", "note_laid_down", "reached", "want_copies", "wanted_copies"]
@@ -89,5 +89,5 @@ def reached(store: Store, contents: Iterable[RecordHash]) -> list[int]:
         found.update(fresh)
         return fresh
 
-    Sharing(store.db).walk(sorted(contents, key=str), enter)
+    Closure(store.db).walk(sorted(contents, key=str), enter)
     return sorted(found)

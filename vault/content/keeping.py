@@ -39,7 +39,7 @@ WHERE of_node = ? AND node NOT IN (?, of_node) AND seq >= ? LIMIT 1"""
 
 _OLD = 2**31  # a place among releases that no rule reaches
 
-# Since when: the position of the newest record then, which `Sharing.is_closed` compares. The first time counts.
+# Since when: the position of the newest record then, which `Closure.is_closed` compares. The first time counts.
 _ASKED = "UPDATE tomb SET wanted = CASE wanted WHEN 0 THEN (SELECT max(p) FROM body) ELSE wanted END WHERE hash = ?"
 
 

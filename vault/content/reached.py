@@ -18,7 +18,7 @@ from vault.notes.registry import note_of
 from vault.profile import DATA_APP, TREE_APP
 from vault.records import RecordHash
 from vault.store import Store
-from vault.store.sharing import Sharing
+from vault.store.closure import Closure
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -112,7 +112,7 @@ class Reached:
             db.executemany(_SET.format(table), [(p,) for p in found])
             return found
 
-        return Sharing(db).walk(sorted(roots, key=str), enter)
+        return Closure(db).walk(sorted(roots, key=str), enter)
 
     def note_position(self, table: Table, position: int) -> None:
         """Note one record, and nothing that it reaches."""

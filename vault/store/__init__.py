@@ -5,7 +5,8 @@
 | `store`, `reads`, `database`, `schema` | the store, how it is read, its one connection, its tables |
 | `intake`, `contents`, `facts` | records on their way in, small contents among them, and the facts of each |
 | `views`, `belonging`, `showing` | what follows from records: who belongs, what shows |
-| `sharing`, `previous_pages`, `holes` | what is shared, what a page listed before, what is missing |
+| `closure`, `sharing` | what a record reaches, what of it is shared |
+| `previous_pages`, `holes` | what a page listed before, what is missing |
 | `batch_reads`, `cache`, `fresh`, `at_hand`, `sums` | reading many at once, and what need not be asked again |
 | `packs`, `packread`, `packio`, `packleft`, `repack` | large content: written, read, given back, thinned out |
 | `packcheck`, `packfind`, `packmend` | what `fsck` asks of large content, and puts right |

@@ -13,7 +13,7 @@ from vault.records.hashes import DIGEST_BYTES
 
 if TYPE_CHECKING:
     from vault.records import RecordHash
-    from vault.store.sharing import Found
+    from vault.store.closure import Found
 
 __all__ = ["FEW", "MAX_CONTENTS", "AtHand", "DigestTable"]
 

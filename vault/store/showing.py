@@ -14,8 +14,9 @@ from typing import Final
 from vault.errors import DataError
 from vault.records import RecordHash
 from vault.store.belonging import Belonging
+from vault.store.closure import Walked
 from vault.store.database import select_in
-from vault.store.sharing import Sharing, Walked
+from vault.store.sharing import Sharing
 from vault.store.sums import PutOff
 
 __all__ = ["Showing"]
