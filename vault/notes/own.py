@@ -43,35 +43,61 @@ MOST_LATE = 256  # numbers that are noted; the last ones stay
 MOST_NOWHERE = 32  # scopes; the last ones stay
 _SUM_DIGITS = 16
 _WORD = 128  # characters of a hash text, a verifier, a name of 64 bytes or a group id
+_IDENTITY = 4 * _WORD
 _ALWAYS = "Never; a vault that goes on as a new node writes it anew."
 _BEGINNINGS = ("vault.beginning", "vault.fsck.identity")
 _ADOPTING = "lazy.belonging.adopting"
 
 
-# Whose vault it is
+# Whose vault it is: everything rests on these, so each is compared with the records, and told by them again
 
-
-def _identity(name: str, words: str, holds: str, ends: str = _ALWAYS, *more: str) -> Note[str]:
-    """Return a note that everything rests on: what it says is compared with the records, and told by them again."""
-    form = a_text(words, longest=4 * _WORD)
-    return Note(name, form, holds, ends, (*_BEGINNINGS, *more), rotten=Rotten.TOLD_AGAIN)
-
-
-NODE: Final = _identity("node", "a verifier", "The node of this vault.", _ALWAYS, _ADOPTING)
-NAME: Final = _identity("name", "a name", "The person's name, as friends see it.", _ALWAYS, _ADOPTING)
-GROUP: Final = _identity("group", "a group id", "The full id of the group.", "Never.")
-FOUNDING: Final = _identity(
+NODE: Final = Note(
+    "node",
+    a_text("a verifier", longest=_IDENTITY),
+    "The node of this vault.",
+    _ALWAYS,
+    (*_BEGINNINGS, _ADOPTING),
+    rotten=Rotten.TOLD_AGAIN,
+)
+NAME: Final = Note(
+    "name",
+    a_text("a name", longest=_IDENTITY),
+    "The person's name, as friends see it.",
+    _ALWAYS,
+    (*_BEGINNINGS, _ADOPTING),
+    rotten=Rotten.TOLD_AGAIN,
+)
+GROUP: Final = Note(
+    "group",
+    a_text("a group id", longest=_IDENTITY),
+    "The full id of the group.",
+    "Never.",
+    _BEGINNINGS,
+    rotten=Rotten.TOLD_AGAIN,
+)
+FOUNDING: Final = Note(
     "founding",
-    "a hash text",
+    a_text("a hash text", longest=_IDENTITY),
     "The founding record; empty while it has not come.",
     "Never.",
-    "lazy.receiving.receive",
+    (*_BEGINNINGS, "lazy.receiving.receive"),
+    rotten=Rotten.TOLD_AGAIN,
 )
-FOUNDING_PLEX: Final = _identity(
-    "founding_plex", "43 characters of B64A", "The digest of the only founding record that is believed.", "Never."
+FOUNDING_PLEX: Final = Note(
+    "founding_plex",
+    a_text("43 characters of B64A", longest=_IDENTITY),
+    "The digest of the only founding record that is believed.",
+    "Never.",
+    _BEGINNINGS,
+    rotten=Rotten.TOLD_AGAIN,
 )
-INSTANCE: Final = _identity(
-    "instance", "32 hex digits", "Which mark beside the key is this vault's.", _ALWAYS, _ADOPTING
+INSTANCE: Final = Note(
+    "instance",
+    a_text("32 hex digits", longest=_IDENTITY),
+    "Which mark beside the key is this vault's.",
+    _ALWAYS,
+    (*_BEGINNINGS, _ADOPTING),
+    rotten=Rotten.TOLD_AGAIN,
 )
 EPOCH: Final = Note(
     "epoch",
