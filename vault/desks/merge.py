@@ -35,7 +35,7 @@ from vault.desks.tree import (
 from vault.errors import CallerError
 from vault.records import RecordHash
 
-__all__ = ["Choice", "MergeOutcome", "MergeUndecided", "merge_trees", "resolve_with"]
+__all__ = ["Choice", "MergeInput", "MergeOutcome", "MergeUndecided", "merge_trees", "resolve_with"]
 
 Choice = Literal["ours", "theirs", "base"] | bytes
 
@@ -48,6 +48,26 @@ class MergeUndecided(CallerError):
     hint = "Choose for each of these paths."
 
 
+class MergeInput(NamedTuple):
+    """What a merge was asked, kept so that a decision can repeat it.
+
+    Args:
+        objects: where all three trees are read, and merged content and new pages go.
+        base: the tree of the merge base; None when there is none.
+        ours: my tree.
+        theirs: the other side's tree.
+        labels: what a draft calls the two sides.
+        whole_files: never merge within a file.
+    """
+
+    objects: Objects
+    base: RecordHash | None
+    ours: RecordHash
+    theirs: RecordHash
+    labels: tuple[str, str]
+    whole_files: bool
+
+
 @dataclass(frozen=True, slots=True)
 class MergeOutcome:
     """What a merge gave.
@@ -58,6 +78,7 @@ class MergeOutcome:
         taken: paths that are the other side's now.
         conflicts: paths that need a person, sorted.
         moved: the old and the new path of each file that one side renamed and the other touched.
+        asked: what it was asked; None of one in which nothing had to be done, or that was decided.
     """
 
     root: RecordHash | None
@@ -65,7 +86,7 @@ class MergeOutcome:
     taken: tuple[str, ...] = ()
     conflicts: tuple[PathConflict, ...] = ()
     moved: tuple[tuple[str, str], ...] = ()
-    _input: _Input | None = field(default=None, repr=False, compare=False)
+    asked: MergeInput | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def clean(cls, root: RecordHash) -> Self:
@@ -75,7 +96,7 @@ class MergeOutcome:
     @property
     def source(self) -> Source | None:
         """Where the sides of its conflicts are read; None when there are none."""
-        return self._input.objects.source if self._input is not None else None
+        return self.asked.objects.source if self.asked is not None else None
 
     def decided(self, root: RecordHash) -> MergeOutcome:
         """Return this outcome with a tree in which its conflicts are decided."""
@@ -84,20 +105,9 @@ class MergeOutcome:
     def draft(self, path: str) -> bytes | None:
         """Return a text with markers for a conflict of this merge; see the function `draft`."""
         found = next((conflict for conflict in self.conflicts if conflict.path == path), None)
-        if found is None or self._input is None:
+        if found is None or self.asked is None:
             return None
-        return draft(self._input.objects.source, found, self._input.labels)
-
-
-class _Input(NamedTuple):
-    """What a merge was asked, kept so that a decision can repeat it."""
-
-    objects: Objects
-    base: RecordHash | None
-    ours: RecordHash
-    theirs: RecordHash
-    labels: tuple[str, str]
-    whole_files: bool
+        return draft(self.asked.objects.source, found, self.asked.labels)
 
 
 def merge_trees(
@@ -123,16 +133,15 @@ def merge_trees(
         MissingObject: a page, or a content that has to be merged, is not here.
         TreeError: a page is broken.
     """
-    given = _Input(objects, base, ours, theirs, labels, whole_files)
-    merge = _Merge(given, {})
+    asked = MergeInput(objects, base, ours, theirs, labels, whole_files)
+    merge = _Merge(asked, {})
     root = merge.run()
-    if merge.conflicts:
-        by_path: dict[str, PathConflict] = {}
-        for conflict in merge.conflicts:  # a twin may be in conflict by itself already: one choice decides both
-            by_path.setdefault(conflict.path, conflict)
-        conflicts = tuple(by_path[path] for path in sorted(by_path))
-        return MergeOutcome(None, tuple(merge.merged), tuple(merge.taken), conflicts, merge.moved, given)
-    return MergeOutcome(root, tuple(merge.merged), tuple(merge.taken), (), merge.moved, given)
+    by_path: dict[str, PathConflict] = {}
+    for conflict in merge.conflicts:  # a twin may be in conflict by itself already: one choice decides both
+        by_path.setdefault(conflict.path, conflict)
+    conflicts = tuple(by_path[path] for path in sorted(by_path))
+    whole = None if conflicts else root
+    return MergeOutcome(whole, tuple(merge.merged), tuple(merge.taken), conflicts, merge.moved, asked)
 
 
 def resolve_with(outcome: MergeOutcome, choices: Mapping[str, Choice]) -> RecordHash:
@@ -151,9 +160,9 @@ def resolve_with(outcome: MergeOutcome, choices: Mapping[str, Choice]) -> Record
     """
     if outcome.root is not None:
         return outcome.root
-    if outcome._input is None:  # noqa: SLF001 - its own module
+    if outcome.asked is None:
         raise MergeUndecided("This merge was not made here, so it cannot be decided.")
-    merge = _Merge(outcome._input, choices)  # noqa: SLF001
+    merge = _Merge(outcome.asked, choices)
     root = merge.run()
     if merge.conflicts:
         paths = sorted({conflict.path for conflict in merge.conflicts})
@@ -166,9 +175,9 @@ def resolve_with(outcome: MergeOutcome, choices: Mapping[str, Choice]) -> Record
 class _Merge:
     """One descent through three trees."""
 
-    def __init__(self, given: _Input, choices: Mapping[str, Choice]) -> None:
-        self._in = given
-        self._objects = given.objects
+    def __init__(self, asked: MergeInput, choices: Mapping[str, Choice]) -> None:
+        self._asked = asked
+        self._objects = asked.objects
         self._choices = choices
         self._count = 0
         self.merged: list[str] = []
@@ -179,7 +188,7 @@ class _Merge:
 
     def run(self) -> RecordHash:
         """Merge the roots; the result counts only if there are no conflicts."""
-        base, ours, theirs = self._in.base, self._in.ours, self._in.theirs
+        base, ours, theirs = self._asked.base, self._asked.ours, self._asked.theirs
         if theirs in {ours, base}:
             return ours
         if base == ours:
@@ -292,7 +301,7 @@ class _Merge:
             if kind is PathConflictKind.ADD_ADD or b is None:
                 return self._decide(PathConflict(path, PathConflictKind.MODE, b, o, t))
             return t if o.mode == b.mode else o
-        if b is not None and kind is PathConflictKind.CONTENT and not self._in.whole_files:
+        if b is not None and kind is PathConflictKind.CONTENT and not self._asked.whole_files:
             whole = self._one_sided(b, o, t) or self._lines(path, b, o, t)
             if whole is not None:
                 self.merged.append(path)
