@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from vault.errors import CallerError, DataError, EnvironmentFault
 
-__all__ = ["BadExport", "ExportForeign", "ExtraMissing", "NoExport", "NoSuchReport", "NoSuchTable", "SparkFailed"]
+__all__ = [
+    "BadExport",
+    "ExportForeign",
+    "ExtraMissing",
+    "NoExport",
+    "NoSuchReport",
+    "NoSuchTable",
+    "ServerSilent",
+    "SparkFailed",
+]
 
 
 class ExtraMissing(EnvironmentFault):
@@ -21,6 +30,14 @@ class SparkFailed(EnvironmentFault):
     code = "spark-failed"
     exit_code = 16
     hint = "Try again with --master local[1]; a cluster must reach this machine and have lace installed."
+
+
+class ServerSilent(EnvironmentFault):
+    """No Spark Connect server answers at the address that was named."""
+
+    code = "spark-silent"
+    exit_code = 16
+    hint = "Start it or correct --remote sc://HOST:PORT; without --remote the report runs on this machine."
 
 
 class BadExport(DataError):

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from spark_export.errors import SparkFailed
+from spark_export.errors import ServerSilent, SparkFailed
 from spark_export.extras import needed
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["java_home", "java_options", "spark_session"]
 
 _OLDEST_JAVA: Final = 17
+_ANSWER_SECONDS: Final = 15  # for a Connect server to answer at all; pyspark itself would ask on for ten minutes
+_RETRIES: Final = 5  # of a question to a server that answered before: some seventeen seconds, as pyspark waits
 _SMALL_BYTES: Final = 16 << 20  # one part of an export: what Java would compile well is over before it pays
+_ADDRESS_HINT: Final = "For example: --remote sc://HOST:15002"
 _SHIM: Final = """#!/bin/sh
 for word in "$@"; do
     shift
@@ -119,6 +122,7 @@ def spark_session(
     Raises:
         ExtraMissing: pyspark or Java is missing.
         SparkFailed: the session did not start.
+        ServerSilent: no Connect server answers at `remote`.
     """
     sql = needed("pyspark.sql", "A report")
     if not remote and (running := _running(sql)) is not None:
@@ -131,6 +135,7 @@ def spark_session(
         builder = sql.SparkSession.builder.appName("lace")
         chosen = dict(_defaults(master, progress, size, Path(scratch)), **(settings or {}))
         if remote:
+            _await_server(remote)
             builder = builder.remote(remote)
             chosen = {key: value for key, value in chosen.items() if key.startswith("spark.sql.")}
         elif "PYSPARK_GATEWAY_PORT" not in environ:  # under spark-submit the master is chosen already
@@ -140,6 +145,8 @@ def spark_session(
         try:
             session = _started(builder.config(map=chosen), remote or master or "local[*]")
             try:
+                if remote:
+                    _ask_less_often(session)
                 yield session
             finally:
                 with contextlib.suppress(ConnectionError):  # its Java has ended by itself: Ctrl-C, or somebody's kill
@@ -173,6 +180,33 @@ def _defaults(master: str, progress: bool, size: int | None, scratch: Path) -> I
         yield "spark.driver.bindAddress", "127.0.0.1"
         yield "spark.driver.host", "127.0.0.1"
         yield "spark.sql.shuffle.partitions", "4"
+
+
+def _await_server(remote: str) -> None:
+    """Wait until a Connect server answers, and no longer than one that is there takes.
+
+    Raises:
+        ExtraMissing: what speaks to a Connect server is missing.
+        ServerSilent: none answers.
+        SparkFailed: the address is none.
+    """
+    grpc = needed("grpc", "A report on a Connect server")
+    client = needed("pyspark.sql.connect.client", "A report on a Connect server")
+    try:
+        channel = client.DefaultChannelBuilder(remote).toChannel()
+    except Exception as error:  # what pyspark says of an address, and Python of a port
+        raise SparkFailed(f"{remote} is no address of a Connect server.", hint=_ADDRESS_HINT) from error
+    with channel:
+        try:
+            grpc.channel_ready_future(channel).result(timeout=_ANSWER_SECONDS)
+        except grpc.FutureTimeoutError:
+            raise ServerSilent(f"No Spark Connect server answers at {remote}.") from None
+
+
+def _ask_less_often(session: Any) -> None:
+    """Have a server that went away in the middle be noticed in seconds; pyspark would ask on for ten minutes."""
+    policy = needed("pyspark.sql.connect.client.retries", "A report on a Connect server").DefaultPolicy
+    session.client.set_retry_policies([policy(max_retries=_RETRIES)])
 
 
 def _started(builder: SparkSession.Builder, where: str) -> SparkSession:

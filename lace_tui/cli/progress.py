@@ -93,7 +93,7 @@ def asks_to_end() -> list[int]:
 
 
 def stopped_at_once() -> AbstractContextManager[None]:
-    """Let the first Ctrl-C stop at once while somebody is asked something: there is no safe point to wait for.
+    """Let the first Ctrl-C stop at once while a person or Spark is asked: there is no safe point to wait for.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed.

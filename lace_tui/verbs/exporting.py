@@ -20,7 +20,7 @@ from lace_tui.cli.folder import note_inside, place_of, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.left_out import LeftOut, left_line, left_out
 from lace_tui.cli.output import Answer, Paint
-from lace_tui.cli.progress import bytes_text
+from lace_tui.cli.progress import bytes_text, stopped_at_once
 from lazy.people import label_of
 from lazy.visits.carry import FileExists
 from spark_export.audits import AUDITS, Audit
@@ -150,13 +150,13 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
         raise BadArguments("lace report: --csv takes one report; name it.")
     html, table = (target_of(context, name) if name else None for name in (args.html, args.csv))
     _refuse_others(html, table, named[0])
-    with _inputs(context, args.input) as directories, context.cancellable() as token:
+    # Spark waits in calls of its own and looks at no wish to stop; nothing is written before it has answered.
+    with _inputs(context, args.input) as directories, stopped_at_once():
         inputs = exports_in(directories)  # what is wrong with them is told before Spark starts
         with _session(context, args, inputs.size) as session:
             open_exports(session, inputs)
             reports = []
             for done, audit in enumerate(audits):
-                token.check()
                 with context.progress() as progress:
                     progress.report(done, len(audits), audit.name)
                     reports.append(run_audit(session, audit))

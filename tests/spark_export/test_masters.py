@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -22,6 +23,7 @@ import pyspark
 import pytest
 
 from spark_export.audits import AUDITS
+from spark_export.errors import ServerSilent, SparkFailed
 from spark_export.reports import Report
 from spark_export.session import java_home, java_options, spark_session
 from tests.people import ROOT
@@ -160,6 +162,38 @@ def test_a_connect_server(faulty: Group, on_one_core: dict[str, Any], tmp_path: 
     with _running(tmp_path, *serve, "--name", "connect", "spark-internal"):
         _wait(port)
         assert _answers(faulty.directory, tmp_path, "--remote", f"sc://127.0.0.1:{port}") == on_one_core
+
+
+def test_a_connect_server_that_does_not_answer_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-9: pyspark by itself asks on for ten minutes."""
+    monkeypatch.setattr("spark_export.session._ANSWER_SECONDS", 0.2)
+    with (
+        pytest.raises(ServerSilent, match=r"No Spark Connect server answers at sc://127\.0\.0\.1:"),
+        spark_session(dict(os.environ), remote=f"sc://127.0.0.1:{_free_port()}"),
+    ):
+        pytest.fail("a session with nobody")
+
+
+def test_what_is_no_address_of_a_connect_server_is_told_as_such() -> None:
+    with pytest.raises(SparkFailed, match="here is no address"), spark_session(dict(os.environ), remote="here"):
+        pytest.fail("a session with nobody")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_asks_a_silent_connect_server_may_end_at_once(number: int, faulty: Group, tmp_path: Path) -> None:
+    """APP-9: Spark waits in calls of its own, which look at no wish to stop."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        where = f"sc://127.0.0.1:{silent.getsockname()[1]}"
+        words = ["--json", "report", _CHECKING, "--input", str(faulty.directory), "--remote", where]
+        asked = [sys.executable, "-m", "lace_tui", *words]
+        with subprocess.Popen(asked, cwd=tmp_path, env=_environ(tmp_path), stdout=subprocess.PIPE) as process:
+            try:
+                silent.accept()  # it is asked now, and says nothing
+                process.send_signal(number)
+                told = json.loads(process.communicate(timeout=_PATIENCE)[0])
+            finally:
+                process.kill()
+    assert (process.returncode, told["error"]["code"]) == (130, "cancelled")
 
 
 def test_a_session_of_another_thread_is_shared_and_left_running(spark: SparkSession) -> None:

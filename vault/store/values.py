@@ -14,7 +14,7 @@ __all__ = ["TRUTH_TABLES", "Mistyped", "mistyped", "retype"]
 
 TRUTH_TABLES: Final = ("body", "pack", "frame", "packed", "exposure")  # and where their bytes rest; nobody watches them
 _COLUMNS: Final = (
-    "SELECT m.name, c.name, c.type, c.\"notnull\" OR c.pk FROM sqlite_master m JOIN pragma_table_info(m.name) c"
+    'SELECT m.name, c.name, c.type, c."notnull" OR c.pk FROM sqlite_master m JOIN pragma_table_info(m.name) c'
     " WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, c.cid"
 )
 _AS_IT_CAN: Final = {
