@@ -129,8 +129,7 @@ def spark_session(
         yield running
         return
     before: str | None = None
-    environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    _name_python(environ)
     with tempfile.TemporaryDirectory(prefix="lace-spark-") as scratch:
         builder = sql.SparkSession.builder.appName("lace")
         chosen = dict(_defaults(master, progress, size, Path(scratch)), **(settings or {}))
@@ -143,10 +142,8 @@ def spark_session(
             before = environ.get("JAVA_HOME")
             environ["JAVA_HOME"] = str(java_home(environ, Path(scratch)))
         try:
-            session = _started(builder.config(map=chosen), remote or master or "local[*]")
+            session = _started(builder.config(map=chosen), remote or master or "local[*]", is_remote=bool(remote))
             try:
-                if remote:
-                    _ask_less_often(session)
                 yield session
             finally:
                 with contextlib.suppress(ConnectionError):  # its Java has ended by itself: Ctrl-C, or somebody's kill
@@ -209,14 +206,23 @@ def _ask_less_often(session: Any) -> None:
     session.client.set_retry_policies([policy(max_retries=_RETRIES)])
 
 
-def _started(builder: SparkSession.Builder, where: str) -> SparkSession:
+def _name_python(environ: MutableMapping[str, str]) -> None:
+    """Have Spark's workers run by this Python, unless the person named another one."""
+    environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+
+
+def _started(builder: SparkSession.Builder, where: str, *, is_remote: bool) -> SparkSession:
     try:
         session: SparkSession = builder.getOrCreate()
     except Exception as error:  # py4j, gRPC and Spark each have their own
         raise SparkFailed(
             f"Spark did not start on {where}: {str(error).splitlines()[0] if str(error) else error!r}"
         ) from error
-    with contextlib.suppress(Exception):  # a Connect session has no context; its server logs by itself
+    if is_remote:
+        _ask_less_often(session)
+        return session  # it has no context; its server logs by itself
+    with contextlib.suppress(Exception):
         session.sparkContext.setLogLevel("ERROR")
     return session
 
