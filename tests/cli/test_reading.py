@@ -179,8 +179,8 @@ def test_commits_of_a_clock_ahead_that_came_together_stand_newest_first(pair: tu
         entries = who.lace("log", "--desk", "main")["entries"]
         told = [e["message"] for e in entries if e["app"] == "lace/commit"]
         assert told[:6] == [*reversed(words), "ahead"]
-        told = [e["message"] for e in who.lace("log", "list.md")["entries"]]
-        assert told[:6] == [*reversed(words), "ahead"]
+    told = [e["message"] for e in ann.lace("log", "list.md")["entries"]]
+    assert told[:6] == [*reversed(words), "ahead"]
 
 
 # cat
