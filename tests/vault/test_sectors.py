@@ -131,6 +131,7 @@ def test_a_sector_that_cannot_be_read_costs_what_lay_there_and_nothing_else(
     breaks(path, range(start + 512, start + 1024))
     (told,) = mend_of_vault(tmp_path / "alice", here)
     assert (told.name, told.code) == ("store.db", "sector")
+    assert "kept in .vault/damaged where" in told.message  # a later one has a number behind its name
     assert path.read_bytes() == whole[:start] + bytes(_PAGE) + whole[start + _PAGE :]
     assert (path.parent / "damaged" / "store.db.unread").read_bytes() == whole
     with Vault(tmp_path / "alice", here, mending=True) as alice:

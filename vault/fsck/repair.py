@@ -69,8 +69,8 @@ _LOG_LOST = (
     " lies in .vault/damaged."
 )
 _SECTORS = (
-    "The disk gives {} of {} no more, and the rest is all that a repair has. The file itself is kept as"
-    " .vault/damaged/{}.unread where this disk can. Bring the vault to a sound disk."
+    "The disk gives {} of {} no more, and the rest is all that a repair has. The file itself is kept in"
+    " .vault/damaged where this disk can. Bring the vault to a sound disk."
 )
 
 
@@ -145,8 +145,7 @@ def mend_sectors(folder: Path, around: Surroundings) -> list[BadThing]:
     with _unopened(folder, around) as dot:
         lost = sectors.mend_sectors(dot / "store.db", dot / DAMAGED) if dot is not None else {}
     return [
-        BadThing("store", name, "sector", _SECTORS.format(plural(size, "byte"), name, name))
-        for name, size in lost.items()
+        BadThing("store", name, "sector", _SECTORS.format(plural(size, "byte"), name)) for name, size in lost.items()
     ]
 
 
