@@ -90,6 +90,20 @@ def test_what_came_together_is_told_as_each_is_told_alone(store: Store) -> None:
         assert store.small_parts([lost, *asked, lost]) == wanted
 
 
+@pytest.mark.parametrize("count", [3, 300])
+def test_a_small_content_that_rotted_is_not_read(store: Store, count: int) -> None:
+    """REC-5: its row was taken as it lies, and a checkout wrote that into the folder without a word."""
+    records = plexes(count, 100)
+    put(store, records)
+    rotten = records[1]
+    store.db.execute("UPDATE body SET bytes = ? WHERE digest = ?", (rotten.encode()[:-1] + b"!", rotten.hash.digest))
+    others = {record.hash: record.blob.data for record in records if record is not rotten}
+    assert store.small_parts([record.hash for record in records]) == others
+    assert store.part(records[0].hash) == records[0].blob.data
+    with pytest.raises(PackDamaged):
+        store.part(rotten.hash)
+
+
 def test_large_content_rests_in_packs_and_small_in_rows(store: Store) -> None:
     """REC-5: what is read is proven again."""
     large, small = plexes(40), plexes(3, 100, seed=2)

@@ -26,7 +26,7 @@ __all__ = ["Reads"]
 
 # Asked for some hundred at once: of at most 8 KiB, whatever a tree says of their sizes.
 _SMALL_PARTS = (
-    "SELECT b.kind, b.digest, b.p, r.size, substr(b.bytes, -r.size) FROM body b JOIN rec r USING (p)"
+    "SELECT b.kind, b.digest, b.p, r.size, b.bytes FROM body b JOIN rec r USING (p)"
     " WHERE r.size BETWEEN 1 AND 8192 AND b."
 )
 _TOGETHER = 16  # of fewer records each is sought
@@ -119,12 +119,16 @@ class Reads:
         return found
 
     def _packed(self, record: RecordHash, p: int) -> bytes:
-        """Return the proven bytes of a record that rests in a pack (REC-5).
+        """Return the proven bytes of a record that rests in a pack; see `_proven`."""
+        return self._proven(record, p, b"")
+
+    def _proven(self, record: RecordHash, p: int, inline: bytes) -> bytes:
+        """Return the proven bytes of a record, of its row or, where none are there, of a pack (REC-5).
 
         Raises:
             PackDamaged, BadFrame: they are not that record's.
         """
-        found = self.packs.read(p) or b""
+        found = inline or self.packs.read(p) or b""
         if not is_record(record, found):
             raise PackDamaged(f"The bytes stored for {record.text} are not that record.")
         return found
@@ -154,8 +158,7 @@ class Reads:
         """Return what one record holds itself: the data of its Blob, or its list of parts; None when not here."""
         with faults_named(self.path):
             row = self.db.execute(
-                "SELECT r.size, CASE WHEN r.size = 0 THEN b.bytes ELSE substr(b.bytes, -r.size) END, b.p"
-                " FROM body b JOIN rec r USING (p) WHERE b.digest = ? AND b.kind = ?",
+                "SELECT r.size, b.bytes, b.p FROM body b JOIN rec r USING (p) WHERE b.digest = ? AND b.kind = ?",
                 (record.digest, record.kind),
             ).fetchone()
             if row is None:
@@ -163,11 +166,9 @@ class Reads:
             size, found = int(row[0]), bytes(row[1] or b"")
             if not found and size and record in self._pages:
                 return self._pages[record]
-            if not found:
-                found = self._packed(record, int(row[2]))
-                found = found[-size:] if size else found
+            found = self._proven(record, int(row[2]), found)
         if size:
-            return found
+            return found[-size:]
         from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
 
         whole = parse_record(found, verify=False) if record.kind == "P" else None
@@ -233,13 +234,10 @@ class Reads:
         wanted: dict[tuple[str, bytes], RecordHash] = {record: record for record in records}
         with faults_named(self.path):
             rows = chain(self._side_by_side(records), self._by_digest(wanted))
-            for kind, digest, p, size, data in rows:
-                record = wanted.pop((kind, digest), None)
-                if record is not None and data:
-                    parts[record] = data
-                elif record is not None:
+            for kind, digest, p, size, stored in rows:
+                if (record := wanted.pop((kind, digest), None)) is not None:
                     with suppress(DataError):  # what is wrong with it is said when it is read by itself
-                        parts[record] = self._packed(record, p)[-size:]
+                        parts[record] = self._proven(record, p, stored)[-size:]
         return parts
 
     def _side_by_side(self, records: Sequence[RecordHash]) -> list[tuple[Any, ...]]:
