@@ -356,6 +356,24 @@ def test_a_host_proves_what_is_handed_over(bare: Path, at: Callable[[str], GitPl
     assert f"{_ABOVE}other" not in refs(bare)
 
 
+def test_what_no_branch_reaches_is_not_taken_for_there(bare: Path, at: Callable[[str], GitPlace]) -> None:
+    """CYB-18: it may be rotten, or go at any moment; git sends it again, and the host proves what it has of it."""
+    first = at("a")
+    put(first, key(1), additions(noise(2)))
+    box = first.mailbox(GROUP, NODE)
+    assert box is not None
+    git(bare, "update-ref", "-d", _ABOVE + first.ref(GROUP, NODE))
+    loosen(bare)
+    (piece,) = (oid for filed in box.files.values() if filed.size > MIB // 2 for oid in filed.pieces)
+    file = bare / "objects" / piece[:2] / piece[2:]
+    rotten = bytearray(file.read_bytes())
+    rotten[len(rotten) // 2] ^= 1
+    file.chmod(0o600)
+    file.write_bytes(rotten)
+    with pytest.raises(PlaceError):
+        put(at("b"), key(1), additions(noise(2)))
+
+
 def test_git_may_complain_of_much_while_it_reads(tmp_path: Path, bare: Path) -> None:
     """Faults 34: whoever may push could push what git warns of at length, and everybody would wait for ever."""
     runner = GitRunner(tmp_path / "a", parse_remote(git_uri(bare)))

@@ -53,10 +53,11 @@ class Handing(Copying):
         self.flush()
         try:
             with self._host.receives() as there:
-                parents, infos = self.parents(oid), self._lacked(oid)  # while it starts
-                refs = _heard(there.answers)
-                stood = refs.get(_REFS + name, _NOWHERE)
-                if stood not in parents[:1] and stood != _NOWHERE:
+                stood = self.seen().get(name, _NOWHERE)
+                if stood not in (*self.parents(oid)[:1], _NOWHERE):
+                    return False
+                infos = self._beyond(oid, stood)  # while it starts
+                if _heard(there.answers).get(_REFS + name, _NOWHERE) != stood:
                     return False
                 return self._is_taken(there, f"{stood} {oid} {_REFS}{name}", infos)
         except (NotPlain, UnreadableFile, BrokenPipeError):
@@ -82,37 +83,45 @@ class Handing(Copying):
             for info, data in zip(some, self._objects.read([info.oid for info in some]), strict=True):
                 yield info.kind, data
 
-    def _lacked(self, commit: str) -> list[Info]:
-        """Return what lies in a commit and behind it and is not at the remote.
+    def _beyond(self, commit: str, stood: str) -> list[Info]:
+        """Return what lies in a commit and behind it, and not in the one at which its branch stands there.
+
+        What else lies there is sent again, as git does: what no branch reaches may be rotten, or go at any moment.
 
         Raises:
             NotPlain: it is more than lace pushes at once.
             UnreadableFile: something of it does not lie here.
         """
         found: dict[str, Info] = {}
-        trees, level = set[str](), {commit}
-        while level:
-            infos = self._new(level, found)
-            if len(found) > _COMMITS:
+        if stood != _NOWHERE:
+            self._walk({self._tree_of(stood)}, found)
+        known = {*found, stood}
+        level, trees = {commit}, set[str]()
+        while level := level - known - found.keys():
+            infos = self._known(sorted(level))
+            found |= {info.oid: info for info in infos}
+            if len(found) - len(known) > _COMMITS:
                 raise NotPlain
-            level = {parent for info in infos for parent in self.parents(info.oid)}
-            trees |= {self._lines_of(info.oid)[0].removeprefix("tree ") for info in infos}
-        blobs = set[str]()
-        while trees:
-            infos = self._new(trees, found)
+            level = {parent for oid in level for parent in self.parents(oid)}
+            trees |= {self._tree_of(info.oid) for info in infos}
+        self._walk(trees, found)
+        return [info for oid, info in found.items() if oid not in known]
+
+    def _walk(self, trees: Collection[str], found: dict[str, Info]) -> None:
+        """Note some trees and what lies in them, but for what is noted."""
+        blobs, level = set[str](), set(trees)
+        while level := level - found.keys():
+            infos = self._known(sorted(level))
+            found |= {info.oid: info for info in infos}
             rows = [rows_of(data, _ROWS) for data in self._objects.read([info.oid for info in infos])]
             if any(row is None for row in rows):
                 raise NotPlain
-            trees = {row.oid for some in rows for row in some or () if row.kind == "tree"}
+            level = {row.oid for some in rows for row in some or () if row.kind == "tree"}
             blobs |= {row.oid for some in rows for row in some or () if row.kind == "blob"}
-        self._new(blobs, found)
-        return list(found.values())
+        found |= {info.oid: info for info in self._known(sorted(blobs - found.keys()))}
 
-    def _new(self, oids: Collection[str], found: dict[str, Info]) -> list[Info]:
-        """Note those of some objects that are not at the remote, and return what they are."""
-        infos = self._known(self._host.lacking(sorted(set(oids) - found.keys())))
-        found |= {info.oid: info for info in infos}
-        return infos
+    def _tree_of(self, commit: str) -> str:
+        return self._lines_of(commit)[0].removeprefix("tree ")
 
 
 def _heard(answers: BufferedReader) -> dict[str, str]:

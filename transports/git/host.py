@@ -99,10 +99,6 @@ class HostRepository:
             raise NotPlain
         return infos
 
-    def lacking(self, oids: Sequence[str]) -> list[str]:
-        """Return those of some objects that are not there, in the order given."""
-        return [oid for oid, info in zip(oids, self._opened().objects.info(oids, anew=True), strict=True) if not info]
-
     @contextmanager
     def receives(self) -> Iterator[Receiving]:
         """Lend the git that takes in a push there, as it would answer one: no hook of that repository is run."""
