@@ -16,7 +16,9 @@ from vault.errors import CallerError
 
 __all__ = ["LINKS", "BadLink", "Estimate", "Link", "estimate", "parse_link"]
 
-_FORM = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)([kK]|M|G|)(bit|b|B)(?:/s)?[@,](\d{1,6}(?:\.\d{1,3})?)(ms|s)", re.ASCII)
+_FORM = re.compile(
+    r"(\d{1,9}(?:\.\d{1,3})?) ?([kK]|M|G|)(bit|b|B)(?:/s)?(?:@|, ?)(\d{1,6}(?:\.\d{1,3})?) ?(ms|s)", re.ASCII
+)
 _GIT_TRIPS = 2  # a fetch, and a push: what refs there are, then the objects
 _SCALE = {"": 1, "k": 1_000, "K": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 

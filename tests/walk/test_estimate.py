@@ -83,6 +83,7 @@ def test_a_live_server_does_not_say_how_much_comes(alice: Person, bob: Person) -
         ("900B@0ms", 900, 0),
         ("128Kb/s,40ms", 16e3, 0.04),  # as RFC-016 writes them (LAZ-9)
         ("1Mb/s@40ms", 125e3, 0.04),
+        ("128 Kb/s, 40 ms", 16e3, 0.04),
     ],
 )
 def test_a_link_is_a_rate_and_a_latency(text: str, rate: float, latency: float) -> None:
