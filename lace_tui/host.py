@@ -137,6 +137,9 @@ class Host(Protocol):
     ) -> bool:
         """Begin work that opens the vault by itself, as a check does, which a damaged one is to pass."""
 
+    def forget_passphrase(self) -> None:
+        """Ask for the passphrase of the key anew: the one that was given is not its any more."""
+
     def keep(self, card: Card) -> None:
         """Show a card on Home until the next one."""
 

@@ -327,6 +327,10 @@ class Working(App[None]):
         text = f"{sentence} It is opened for this sitting only, and the passphrase is kept nowhere."
         self.push_screen(Question("Passphrase of your key", text, is_secret=True), given)
 
+    def forget_passphrase(self) -> None:
+        """Ask for the passphrase of the key anew: the one that was given is not its any more."""
+        self._passphrase = None
+
     def _now_iso(self) -> str:
         return self._around.tai().to_utc_iso() if self._around is not None else ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lace_tui.guarding import DIFFER, PassphrasesDiffer, protect, unprotect
@@ -10,6 +11,7 @@ from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark
 
 if TYPE_CHECKING:
+    from lace_tui.host import Host
     from lace_tui.screens.place import PlaceScreen
     from vault.vault import Vault
 
@@ -32,7 +34,7 @@ def ask_protect(asker: PlaceScreen) -> None:
                 asker.lace.begin(
                     "Protect the key",
                     lambda vault, _: protect(vault.keys_here, vault.node, first.encode()),
-                    _protected,
+                    partial(_protected, asker.lace),
                     "lace key protect",
                 )
 
@@ -53,7 +55,8 @@ def ask_unprotect(asker: PlaceScreen) -> None:
 
     def decided(is_agreed: bool | None) -> None:
         if is_agreed:
-            asker.lace.begin("The key without a passphrase", lambda vault, _: do(vault), _open, "lace key unprotect")
+            then = partial(_open, asker.lace)
+            asker.lace.begin("The key without a passphrase", lambda vault, _: do(vault), then, "lace key unprotect")
 
     lines = [
         mark("Your key would open without a passphrase again.", STRONG),
@@ -65,9 +68,11 @@ def ask_unprotect(asker: PlaceScreen) -> None:
         asker.app.push_screen(PlanPage("Take the passphrase away?", lines, "take it away", "leave it"), decided)
 
 
-def _protected(text: str) -> Card:
+def _protected(lace: Host, text: str) -> Card:
+    lace.forget_passphrase()
     return Card("Your key: protected", (mark(f"= {text}", GOOD), mark("next: what needs your key asks for it")))
 
 
-def _open(text: str) -> Card:
+def _open(lace: Host, text: str) -> Card:
+    lace.forget_passphrase()
     return Card("Your key: open", (mark(f"= {text}", GOOD),))

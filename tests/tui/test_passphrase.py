@@ -71,6 +71,23 @@ async def test_two_that_differ_lock_nobody_out(app: LaceApp, story: Story) -> No
         assert not _is_protected(story)
 
 
+async def test_another_passphrase_is_asked_for_as_if_none_was_given(app: LaceApp, story: Story) -> None:
+    """APP-11: the one before was tried by itself, and it said that the passphrase does not open the key."""
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await press(pilot, "8")
+        await _protect(pilot)
+        await press(pilot, "p", "y")
+        await _type(pilot, SECRET)
+        await press(pilot, "p")
+        await _type(pilot, "another")
+        await _type(pilot, "another")
+        await press(pilot, "p", "y")
+        assert text_of(app, "#question").startswith("Your key is protected. It is opened for this sitting only")
+        await _type(pilot, "another")
+        assert not _is_protected(story)
+
+
 async def test_it_was_protected_meanwhile(app: LaceApp, story: Story) -> None:
     """APP-13: another process may have done it; the passphrase that it has stays."""
     async with app.run_test(size=(80, 24)) as pilot:
