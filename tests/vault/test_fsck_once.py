@@ -10,7 +10,10 @@ import pytest
 from tests.shelf import Shelf
 from tests.vault.vaults import lived_in
 from vault.fsck.check import check
+from vault.fsck.scratch import scratch
 from vault.records import Plex, Seal, parse
+from vault.store.compare import differences
+from vault.store.schema import DERIVED_TABLES
 from vault.suite import Ed25519
 from vault.vault import Vault
 
@@ -57,3 +60,13 @@ def test_a_check_reads_a_revision_twice_and_an_entry_of_the_trail_once_more(
     for app, times in (("lace/commit", 2), ("lace/rev", 2), ("lace/log", 2), ("lace/audit", 3)):
         assert kept[app] > 1
         assert read[app] - times * kept[app] in {0, 1}, "one of all tells that the node sealed something"
+
+
+def test_a_check_of_a_little_vault_writes_no_views(alice: Vault) -> None:
+    """APP-14: they are built in memory, and beside them is nothing that the vault itself has."""
+    with scratch(alice) as built:
+        assert differences(built, alice.node.text, alice.founding, lambda: None) == []
+        tables = built.rows("SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        assert {name for (name,) in tables} == {*DERIVED_TABLES, "exposure"}
+        assert [(file.name, file.stat().st_size) for file in alice.dot.glob("fsck.db*")] == [("fsck.db", 0)]
+    assert not list(alice.dot.glob("fsck.db*"))

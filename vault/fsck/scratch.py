@@ -16,7 +16,8 @@ from pathlib import Path
 from vault.files import NotWritable, refuse_write
 from vault.lock import LOCK_SECONDS
 from vault.store import Store
-from vault.store.database import StoreUnwritable
+from vault.store.database import StoreUnwritable, connect_for_once
+from vault.store.schema import lay_out_views
 from vault.vault import Vault
 
 __all__ = ["scratch", "undisturbed"]
@@ -46,11 +47,11 @@ def undisturbed(vault: Vault) -> Iterator[bool]:
 
 @contextmanager
 def scratch(vault: Vault, *, alone: bool = False) -> Iterator[Store]:
-    """Open an empty store beside the vault's, to which the vault's is attached as `live`.
+    """Open an empty store of views beside the vault's, to which the vault's is attached as `live`.
 
     Args:
         vault: whose.
-        alone: the vault's is not attached, and the new one has tables of records itself.
+        alone: the vault's is not attached, and the new one is a whole store.
 
     Raises:
         NotWritable, StoreUnwritable: there is no room for it.
@@ -71,14 +72,13 @@ def scratch(vault: Vault, *, alone: bool = False) -> Iterator[Store]:
         except OSError as error:
             refuse_write(path, error)
         try:
-            with Store(path, create=True) as made:
-                made.db.execute("PRAGMA synchronous=OFF")  # it may be lost at any time
-                if not alone:
-                    made.db.executescript(
-                        "DROP TABLE body; DROP TABLE packed; DROP TABLE frame; DROP TABLE pack; DROP TABLE tomb"
-                    )  # so that `body` means the attached one
+            with Store(path, create=alone, db=None if alone else connect_for_once(path)) as made:
+                if alone:
+                    made.db.execute("PRAGMA synchronous=OFF")  # it may be lost at any time
+                else:
                     _attach(made.db, vault)
                     made.db.execute("BEGIN")  # what a store begins by itself would write in what is attached too
+                    lay_out_views(made.db)  # `body` means the attached one
                 yield made
         finally:
             for old in remains:

@@ -24,6 +24,7 @@ __all__ = [
     "VaultBusy",
     "connect",
     "connect_alone",
+    "connect_for_once",
     "did_not_fit",
     "faults_named",
     "insert_many",
@@ -155,6 +156,26 @@ def connect_alone(path: Path) -> sqlite3.Connection:
         try:
             db.execute("PRAGMA locking_mode=EXCLUSIVE")
             db.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+def connect_for_once(path: Path) -> sqlite3.Connection:
+    """Make an empty database at `path` that nobody else opens, and that may be lost at any time.
+
+    What is written stays in memory while that is little.
+
+    Raises:
+        DiskFull, StoreUnwritable: there is no room for it.
+    """
+    with faults_named(path):
+        db = sqlite3.connect(path.absolute(), isolation_level=None, cached_statements=256, uri=True)
+        try:
+            db.execute("PRAGMA journal_mode=MEMORY")
+            db.execute("PRAGMA synchronous=OFF")
+            db.execute("PRAGMA cache_size=-16000")
         except BaseException:
             db.close()
             raise

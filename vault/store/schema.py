@@ -31,6 +31,7 @@ __all__ = [
     "form_of",
     "lay_out",
     "lay_out_as",
+    "lay_out_views",
     "migrate",
     "misshapen",
 ]
@@ -332,6 +333,15 @@ def lay_out_as(db: sqlite3.Connection, version: int) -> None:
         install(older)
         _step_up(older, 0, version)
         copy_whole(older, db)
+
+
+def lay_out_views(db: sqlite3.Connection) -> None:
+    """Make the derived tables alone, and the log that numbers what is shared, in the caller's transaction.
+
+    A store that lacks the others asks those of one that is attached to it.
+    """
+    exposure = next(line for line in _LOCAL.splitlines() if line.startswith("CREATE TABLE exposure("))
+    _run(db, _DERIVED + _OF_RELEASES + exposure)
 
 
 def form_of(db: sqlite3.Connection) -> int:

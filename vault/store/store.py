@@ -46,13 +46,21 @@ T = TypeVar("T")
 class Store(Reads):
     """The record store of one vault. One instance belongs to one thread.
 
+    Args:
+        path: its file.
+        create: make it where it is not there.
+        mending: open it also where it cannot be brought to the form of this version.
+        db: an open connection to it; else it is opened.
+
     Raises: the named faults of `vault.store.database`, by every method and by the blocks that hold what runs inside.
     """
 
-    def __init__(self, path: Path, *, create: bool = False, mending: bool = False) -> None:
+    def __init__(
+        self, path: Path, *, create: bool = False, mending: bool = False, db: sqlite3.Connection | None = None
+    ) -> None:
         alone.note_open(self, path)
         try:
-            db = connect(path, create=create, mending=mending)
+            db = db or connect(path, create=create, mending=mending)
         except BaseException:
             alone.note_closed(self)
             raise
