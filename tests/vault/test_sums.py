@@ -125,6 +125,25 @@ def test_a_release_asks_for_no_sum_that_is_at_hand(tmp_path: Path) -> None:
     assert check(alice).ok
 
 
+@pytest.mark.parametrize("most", [131_072, 300])
+def test_a_check_sums_small_files_as_it_reads_their_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: list[int], most: int
+) -> None:
+    """APP-14: none is read once more, but for the first and for those that are too many to be at hand."""
+    alice = found(tmp_path)
+    for number in range(500):
+        (alice.folder / f"{number:03}.bin").write_text(f"{number}\n")
+    release(alice)
+    read.clear()
+    monkeypatch.setattr(fresh, "_SUMS", most)
+    assert check(alice).ok
+    assert len(read) == max(fresh._FEW, 500 - most)
+    with alice.store.transaction():
+        alice.store.run("UPDATE sums SET sha512 = ? WHERE hash = (SELECT max(hash) FROM sums)", "0" * 128)
+    (bad,) = check(alice).bad
+    assert (bad.kind, bad.name) == ("view", "sums")
+
+
 def test_what_was_kept_of_a_file_that_no_release_names_is_checked_too(tmp_path: Path) -> None:
     alice = found(tmp_path)
     for number in range(2):

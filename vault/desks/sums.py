@@ -153,9 +153,9 @@ class _Tree:
                 compared.append(entry)
             asked.append(entry)
         kept = self._cache.expect([*keys.values(), *[entry[3] for entry in asked]])
-        self._cache.put(fresh)
         self._check_files(compared)
         begun = self._begun([entry for entry in asked if kept[entry[3]] is None])
+        self._cache.put(fresh)  # of a directory that is refused no more is kept than where nothing is at hand
         return kept, {**kept, **fresh, **begun} if fresh or begun else kept
 
     def _anew(self, root: RecordHash, before: RecordHash | None) -> dict[str, RecordHash | None] | None:

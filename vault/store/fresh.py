@@ -59,6 +59,11 @@ class Fresh:
             self._make_room(1)
             self._sums.put(record.hash.digest, _packed(size, record.blob.data))
 
+    def note_sum_while_few(self, record: Plex) -> None:
+        """Sum a small content as `note_sum` does, but of more than are at hand only the first: none is written down."""
+        if len(self._sums) < _SUMS:
+            self.note_sum(record)
+
     def note_sums(self, contents: Contents) -> None:
         """Sum small contents, as `note_sum` does one."""
         few = max(0, _FEW - self._contents)

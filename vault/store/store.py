@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from vault.desks.sums import content_sha512
 from vault.notes.note import BadNote, Note, Rotten
-from vault.profile import CONTENT_APPS, TREE_APP
+from vault.profile import CONTENT_APPS, DATA_APP, TREE_APP
 from vault.records import Plex, Record, RecordHash, Seal
 from vault.records.errors import RecordError
 from vault.store import alone, facts
@@ -222,6 +222,7 @@ class Store(Reads):
         """
         create_derived(self.db)
         self.build(me, founding, cancelled)
+        self._fresh.forget()  # what this transaction may take out yet
 
     def build(self, me: str | None, founding: str | None, cancelled: Callable[[], None] = lambda: None) -> None:
         """Fill the derived tables from the bodies where they are new and empty, inside `transaction` (fsck).
@@ -239,6 +240,8 @@ class Store(Reads):
             except RecordError as error:
                 raise StoreDamaged(f"The record {name} is damaged: {error.message}") from error
             if isinstance(record, Seal | Plex):
+                if isinstance(record, Plex) and record.app == DATA_APP:
+                    self._fresh.note_sum_while_few(record)
                 batch.add(p, record)
                 self._views.apply(p, record)
         batch.write()

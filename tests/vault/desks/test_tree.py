@@ -425,6 +425,17 @@ def test_calling_a_tree_a_file_does_not_poison_kept_sums() -> None:
     assert content_sha512(objects, inner, cache) == content_sha512(objects, inner, Sums())
 
 
+def test_of_a_directory_that_is_refused_no_sum_is_kept_that_was_at_hand() -> None:
+    """APP-13: a check has other contents at hand than whoever met it first, and both must keep the same."""
+    objects, cache = MemoryObjects(), Sums()
+    one, two = file(objects, b"1")._replace(name="a"), file(objects, b"22")._replace(name="b", size=3)
+    wrong = build_directory(GROUP, [one, two], objects)[0]
+    at_hand = {(one.hash, one.size): sha512(b"1").hexdigest()}
+    with pytest.raises(TreeError):
+        content_sha512(objects, wrong, cache, lambda *asked: at_hand.get(asked))
+    assert not cache
+
+
 @pytest.mark.parametrize("path", ["/etc/passwd", "..", "a/../b", "a//b", "a/", "./a", "a\0b", "a\nb", "C/" * 200 + "a"])
 def test_paths_that_lead_elsewhere_are_refused(path: str) -> None:
     # APP-12, faults 16
