@@ -76,7 +76,7 @@ def scan_bodies(vault: Vault, watch: Watch) -> Scan:
         watch.cancelled()
         scan.records += 1
         watch.progress(scan.records, total, "check")
-        _body(scan, int(p), name_of(kind, digest, p), stored, types)
+        _body(scan, int(p), kind, digest, stored, types)
     _packs(vault, scan)
     with suppress(sqlite3.DatabaseError):  # the view may be gone; then only the gap in the numbers tells
         marks = ",".join("?" * len(scan.damaged))
@@ -116,17 +116,19 @@ def name_of(kind: bytes | None, digest: bytes | None, p: int) -> str:
         return f"position {p}"
 
 
-def _body(scan: Scan, p: int, name: str, stored: bytes, types: str) -> None:
+def _body(scan: Scan, p: int, kind: bytes | None, digest: bytes | None, stored: bytes, types: str) -> None:
     try:
         if types != _TYPES:
             raise StoreDamaged(f"its columns are {types} and not {_TYPES}.")
         record = parse_record(stored)
     except DataError as error:
         scan.damaged.append(p)
+        name = name_of(kind, digest, p)
         scan.bad.append(BadThing("record", name, error.code, f"The record {name} is damaged: {error.message}"))
         return
-    if record.hash.text != name:
+    if record.hash.digest != digest or record.hash.kind.encode() != kind:
         scan.misnamed.append((p, record.hash))
+        name = name_of(kind, digest, p)
         message = f"The record {record.hash} is stored under another name: {name}."
         scan.bad.append(BadThing("record", name, "misnamed", message))
     if isinstance(record, Seal) and record.plex.app == AUDIT_APP:
