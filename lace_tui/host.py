@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lace_tui.server import Server
     from lace_tui.taste import Taste
     from lace_tui.view import HomeView, Reach
-    from lazy.live.serving import Served
+    from lazy.live.answering import Served
     from vault.surroundings import Surroundings
     from vault.vault import Vault
     from vault.watch import Watch

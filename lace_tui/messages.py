@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lace_tui.job import Job
     from lace_tui.screens.cards import Card, Trouble
     from lace_tui.view import HomeView, Reach
-    from lazy.live.serving import Served
+    from lazy.live.answering import Served
 
 __all__ = ["DidAsk", "DidFail", "DidLook", "DidRead", "DidServe", "DidWork"]
 

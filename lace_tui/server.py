@@ -10,7 +10,8 @@ from dataclasses import replace
 from threading import Event, Lock
 
 from lace_tui.cli.errors import BadArguments
-from lazy.live.serving import Served, Service
+from lazy.live.answering import Served
+from lazy.live.serving import Service
 from transports.address import LiveAddress, is_host
 from transports.http.hello import Session
 from transports.http.identity import LIFETIME, ServerIdentity, make_identity

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from lace_tui.server import Server
-    from lazy.live.serving import Served
+    from lazy.live.answering import Served
     from vault.surroundings import Surroundings
 
 __all__ = ["Serving"]

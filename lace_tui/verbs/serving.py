@@ -14,7 +14,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.server import Server, host_and_port
-from lazy.live.serving import Served
+from lazy.live.answering import Served
 from transports.errors import AddressInUse
 from vault.errors import Cancelled
 from vault.plural import plural

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from lazy.live.serving import Service, speak
+from lazy.live.answering import speak
+from lazy.live.serving import Service
 from lazy.places.media import add_command
 from lazy.places.registry import Place
 from transports.address import AddressKind, parse_stored

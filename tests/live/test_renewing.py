@@ -18,7 +18,8 @@ import pytest
 from lace_tui import server
 from lace_tui.cli.context import Context, World
 from lace_tui.verbs import serving
-from lazy.live.serving import Served, Service
+from lazy.live.answering import Served
+from lazy.live.serving import Service
 from tests.live.servers import serving as running
 from tests.live.test_live_sync import begin, found
 from tests.live.test_slots import Door, begin_body

@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 
 import lazy.belonging.requests
+import lazy.live.answering
 import lazy.live.serving
 from lazy.belonging.admitting import admit, consider, consider_passed_on
 from lazy.belonging.circle import accept, invite, request_record
 from lazy.belonging.invitations import invitation_id
 from lazy.belonging.requests import drop_requests, requests
+from lazy.live.answering import Served
 from lazy.live.local_vault import LocalConnection
-from lazy.live.serving import Served, Service
+from lazy.live.serving import Service
 from lazy.people import NoSuchPeer, is_member
 from lazy.places.adding import add_place
 from lazy.sync import sync
@@ -43,7 +45,7 @@ _KEPT = 4  # here, so that a crowd is cheap
 def alice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vault]:
     """The vault of somebody who is asked, with room for few requests."""
     monkeypatch.setattr(lazy.belonging.requests, "REQUESTS_KEPT", _KEPT)
-    monkeypatch.setattr(lazy.live.serving, "REQUESTS_KEPT", _KEPT)
+    monkeypatch.setattr(lazy.live.answering, "REQUESTS_KEPT", _KEPT)
     vault = vaults.found(tmp_path)
     yield vault
     vault.close()

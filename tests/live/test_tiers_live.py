@@ -13,7 +13,7 @@ import pytest
 from lazy.interlace.ads import Fields
 from lazy.interlace.limits import DEFAULT_LIMITS
 from lazy.interlace.tiers import MemoryShelf, Offer, answer_hints
-from lazy.live import offering, serving
+from lazy.live import answering, offering
 from lazy.live.shelves import VaultShelf, own_shelf
 from lazy.live.standing import Standing
 from tests.live.servers import serving as served
@@ -132,11 +132,11 @@ def test_a_peer_that_does_not_answer_in_tiers_lists(
         return None if theirs.as_of else offering.tell(vault, theirs, asks, may_write=may_write)
 
     if how == "knows-none":
-        monkeypatch.setattr(serving._Request, "_told", knows_none)
+        monkeypatch.setattr(answering.Exchange, "_told", knows_none)
     elif how == "lies":
         monkeypatch.setattr(offering, "answer_hints", lies)
     elif how == "forgets":
-        monkeypatch.setattr(serving, "tell", forgets)
+        monkeypatch.setattr(answering, "tell", forgets)
     elif how == "may-list-little":
         monkeypatch.setattr(offering, "DEFAULT_LIMITS", replace(DEFAULT_LIMITS, max_advertisement_records=3))
     else:

@@ -19,7 +19,8 @@ from lace_tui.screens.dialogs import Leaving, Question, ServingPage
 from lace_tui.screens.peers import Peers
 from lace_tui.screenshots import Story
 from lazy.belonging.adopting import adopt
-from lazy.live.serving import Served, Service
+from lazy.live.answering import Served
+from lazy.live.serving import Service
 from lazy.places.adding import add_place
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
