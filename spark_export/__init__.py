@@ -4,7 +4,7 @@
 |---|---|
 | `schema` | the tables: names, columns, meanings |
 | `reader`, `queries`, `histories`, `columns` | one vault as these tables, in Arrow batches |
-| `export`, `manifest` | Parquet files of them, and what each export says of itself |
+| `export`, `manifest`, `inputs` | Parquet files of them, what each export says of itself, those of a report |
 | `datasource`, `session`, `extras` | Spark: a vault read in place, a session without set-up, optional packages |
 | `audits`, `reports`, `checks`, `naming` | the questions, the runner, signatures checked, who is called what |
 | `html` | a page of the answers |

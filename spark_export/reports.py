@@ -19,7 +19,7 @@ from spark_export.audits import AUDITS, Audit, audit_named, sql_of
 from spark_export.checks import register
 from spark_export.errors import BadExport, NoSuchReport, SparkFailed
 from spark_export.extras import needed
-from spark_export.manifest import Inputs, exports_in
+from spark_export.inputs import Inputs, exports_in
 from spark_export.naming import register_names
 from spark_export.schema import TABLES, Table, ddl
 from vault.errors import LaceError

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lace_tui.cli.inert import inert
-from spark_export.manifest import Inputs
+from spark_export.inputs import Inputs
 
 __all__ = ["LeftOut", "left_line", "left_out"]
 

@@ -25,7 +25,7 @@ from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lazy.people import label_of
 from spark_export.audits import AUDITS
 from spark_export.export import Exported, export
-from spark_export.manifest import exports_in
+from spark_export.inputs import exports_in
 from spark_export.reader import VaultReader
 from spark_export.reports import Report, audit_called, open_exports, run
 from spark_export.schema import TABLES

@@ -25,7 +25,7 @@ from lazy.people import label_of
 from lazy.visits.carry import FileExists
 from spark_export.audits import AUDITS, Audit
 from spark_export.export import Exported, export
-from spark_export.manifest import Inputs, exports_in
+from spark_export.inputs import Inputs, exports_in
 from spark_export.reader import Scope, VaultReader
 from spark_export.reports import Report, audit_called, open_exports
 from spark_export.reports import run as run_audit

@@ -15,7 +15,8 @@ from lace_tui.docs import pages
 from spark_export import reader
 from spark_export.errors import ExportForeign, ExtraMissing
 from spark_export.export import export
-from spark_export.manifest import exports_in, read_manifests
+from spark_export.inputs import exports_in
+from spark_export.manifest import read_manifests
 from spark_export.reader import Condition, Scope, VaultReader
 from spark_export.schema import COMMON, TABLES, table_named
 from tests.people import Person

@@ -17,7 +17,7 @@ from blake3 import blake3
 from spark_export.audits import AUDITS
 from spark_export.errors import BadExport, SparkFailed
 from spark_export.html import page
-from spark_export.manifest import exports_in
+from spark_export.inputs import exports_in
 from spark_export.reports import Report, audit_called, open_exports, run
 from spark_export.schema import table_named
 from tests.people import Person

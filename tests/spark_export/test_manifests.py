@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from spark_export.errors import BadExport
-from spark_export.manifest import exports_in, read_manifests
+from spark_export.inputs import exports_in
+from spark_export.manifest import read_manifests
 from spark_export.schema import table_named
 from tests.people import Person
 from tests.spark_export import begin, meet, release_text, table
