@@ -6,7 +6,8 @@
 | `cards`, `told`, `rows`, `marks`, `hanging` | what they show: cards and their frame, rows, signs, long text |
 | `over`, `dialogs`, `viewer`, `entry`, `editor`, `help` | what lies over them: details, plans, texts, what is typed |
 | `first`, `home`, `plans`, `asks`, `visits`, `serving`, `carrying` | the first run, Home, and what begins there |
-| `conflicts`, `resolve`, `comparing`, `editing`, `walk`, `keeping`, `sides`, `written` | conflicts, deciding |
+| `conflicts`, `resolve`, `comparing`, `editing`, `walk`, `keeping`, `written` | conflicts, deciding |
+| `sides`, `numbered` | what each side of a conflict has, as rows: numbered lines beside each other |
 | `late`, `left` | texts that decide nothing any more |
 | `queue`, `peers`, `belonging` | who lacks what, who is there, and leaving |
 | `history`, `files`, `bringing`, `old` | every point in time, its files, and what is brought back of them |

@@ -16,9 +16,10 @@ from lace_tui.actions import Action, Scope, action_named, actions_of
 from lace_tui.cli.inert import end_of, inert, width_of
 from lace_tui.screens.keeping import Keeping
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, fitted, mark
+from lace_tui.screens.numbered import text_rows
 from lace_tui.screens.pane import Pane
 from lace_tui.screens.place import Fitted, PlaceScreen
-from lace_tui.screens.sides import columns, facts, result_rows, text_rows, unified
+from lace_tui.screens.sides import columns, facts, result_rows, unified
 from lace_tui.screens.texts import Joined
 from lace_tui.screens.walk import Walk
 from lace_tui.view import ID_SHOWN, ago

@@ -1,24 +1,22 @@
 """The rows of Resolve: what each side has, and the result so far, as harmless lines of a given width (APP-4).
 
-Lines that are too long are folded, never cut: a decision must not hang on what one cannot see. Both columns get the
-same number of rows for the same lines, so that they scroll as one.
+A decision must not hang on what one cannot see: so lines are folded, and never cut (`numbered`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import zip_longest
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from textual.content import Content as Row
 from textual.style import Style
 
-from lace_tui.cli.inert import inert, width_of
+from lace_tui.cli.inert import inert
 from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
-from lace_tui.screens.texts import Joined, Made, Unrolled
+from lace_tui.screens.numbered import Cell, Columns, Numbered, Table, fold, text_rows
+from lace_tui.screens.texts import Joined
 from lace_tui.view import ID_SHOWN
 from lazy.resolving.deciding import Choice, Pick, Piece, Worked
 from lazy.resolving.opening import Content, Opened
@@ -28,14 +26,12 @@ from vault.names import Version
 
 __all__ = [
     "FILES",
-    "Columns",
     "Names",
     "chosen",
     "columns",
     "command_of",
     "facts",
     "result_rows",
-    "text_rows",
     "unified",
 ]
 
@@ -47,115 +43,8 @@ _CONTEXT = 4  # unchanged lines before and after something that was changed
 _WAS = "$text-warning"  # what was there before
 _SIGNS = {"ours": "<", "theirs": ">", "both": "="}  # whose lines they are that nobody has to decide
 _UNCHANGED = {"left": "theirs", "right": "ours"}  # which lines a side has as they were
-_ASCII = re.compile(rb"[ -~]*(?:\r?\n)?")  # shown as it is, each character in a cell, and no end in more than its bytes
-_LONG = 4096  # bytes of a line from which on it is folded once for all its rows
-_GUTTER = 7  # cells before a line: its number and its sign
-
 
 _Beside = tuple[str, bytes] | None  # a line and its sign, or nothing where the other column has more
-
-
-class _Numbered(NamedTuple):
-    """A line in a column: its number, or 0 where the side does not have it, its sign, itself, and its style."""
-
-    number: int
-    sign: str
-    line: bytes
-    style: str
-
-
-_Cell = _Numbered | Row | None
-
-
-class Columns(NamedTuple):
-    """Rows of one or more columns of equal length, and where each region begins."""
-
-    rows: tuple[Sequence[Row], ...]
-    starts: dict[int, int]
-
-
-def fold(text: str, width: int) -> list[str]:
-    """Return a line in pieces of at most that many cells; at least one."""
-    width = max(8, width)
-    if text.isascii():  # one cell each, as no harmless text has anything else in ASCII
-        return [text[at : at + width] for at in range(0, len(text), width)] or [text]
-    cells = {char: width_of(char) for char in set(text)}
-    pieces, begin, used = [], 0, 0
-    for at, char in enumerate(text):
-        if used + cells[char] > width:
-            pieces.append(text[begin:at])
-            begin, used = at, 0
-        used += cells[char]
-    return [*pieces, text[begin:]]
-
-
-def _plain(line: bytes) -> str:
-    text = line.decode("utf-8", "backslashreplace")
-    text = text[:-1] if text.endswith("\n") else text
-    return inert(text.expandtabs(4))
-
-
-@lru_cache(maxsize=16)  # the longest lines in sight: each pane asks for them again at each key
-def _folded_long(line: bytes, width: int) -> Sequence[str]:
-    return fold(_plain(line), width)
-
-
-def _folded(line: bytes, width: int) -> Sequence[str]:
-    return fold(_plain(line), width) if len(line) < _LONG else _folded_long(line, width)
-
-
-def _line(number: int, sign: str, line: bytes, width: int, style: str) -> Sequence[Row]:
-    parts = _folded(line, width - _GUTTER)
-    at = f"{number:>4}" if number else "    "
-
-    def row(below: int) -> Row:
-        if below:
-            return mark(f"{'':6} {parts[below]}", style)
-        return mark(f"{at} {sign} ", QUIET) + mark(parts[0], style)
-
-    return Made(len(parts), row)
-
-
-def _rows_of(line: bytes, width: int) -> int:
-    return 1 if len(line) <= width and _ASCII.fullmatch(line) else len(_folded(line, width))
-
-
-class _Table:
-    """Lines that stand beside each other in one or more columns, as rows that are made when they are looked at.
-
-    Args:
-        count: how many columns.
-        width: cells of each.
-    """
-
-    def __init__(self, count: int, width: int) -> None:
-        self._count, self._width = count, width
-        self._entries: list[tuple[_Cell, ...]] = []
-        self._counts: list[int] = []
-        self._starts: dict[int, int] = {}
-
-    def add(self, *cells: _Cell) -> None:
-        self._entries.append(cells)
-        width = self._width - _GUTTER
-        self._counts.append(max([_rows_of(cell.line, width) if isinstance(cell, _Numbered) else 1 for cell in cells]))
-
-    def same(self, row: Row) -> None:
-        self.add(*(row for _ in range(self._count)))
-
-    def begin(self, region: int) -> None:
-        """Take note that a region begins here."""
-        self._starts[region] = sum(self._counts)
-
-    def columns(self) -> Columns:
-        """Return what was added."""
-        return Columns(tuple(self._column(number) for number in range(self._count)), self._starts)
-
-    def _column(self, at: int) -> Sequence[Row]:
-        def rows(_: int, cells: tuple[_Cell, ...]) -> Sequence[Row]:
-            cell = cells[at]
-            return _line(*cell[:3], self._width, cell.style) if isinstance(cell, _Numbered) else [cell or Row("")]
-
-        return Unrolled(self._entries, self._counts, rows)
 
 
 def _near(pieces: Sequence[Piece], at: int) -> tuple[range, range]:
@@ -193,20 +82,20 @@ class _Column:
     def skip(self, count: int) -> None:
         self._number += count
 
-    def cell(self, beside: _Beside, style: str) -> _Cell:
+    def cell(self, beside: _Beside, style: str) -> Cell:
         """Return a line as it is to be shown; it counts where the side has it."""
         if beside is None:
             return None
         sign, line = beside
         if sign == "-":
-            return _Numbered(0, sign, line, _WAS)
+            return Numbered(0, sign, line, _WAS)
         self._number += 1
-        return _Numbered(self._number - 1, sign, line, QUIET if sign == " " else style)
+        return Numbered(self._number - 1, sign, line, QUIET if sign == " " else style)
 
 
 def columns(worked: Worked, current: int, names: Names, *, with_base: bool, width: int) -> Columns:
     """Return the two sides in two columns of that width each; `names` says whose they are."""
-    table = _Table(2, width)
+    table = Table(2, width)
     sides = _Column(), _Column()
     for at, piece in enumerate(worked.pieces):
         if piece.region.kind == "same":
@@ -221,7 +110,7 @@ def columns(worked: Worked, current: int, names: Names, *, with_base: bool, widt
     return table.columns()
 
 
-def _add_unchanged(table: _Table, sides: Sequence[_Column], pieces: Sequence[Piece], at: int) -> None:
+def _add_unchanged(table: Table, sides: Sequence[_Column], pieces: Sequence[Piece], at: int) -> None:
     """Add those of the unchanged lines of a piece that stand next to changed ones."""
     lines, (head, tail) = pieces[at].region.base, _near(pieces, at)
     for number in head:
@@ -271,7 +160,7 @@ def _title(piece: Piece, current: int, names: Names) -> Row:
 
 def unified(worked: Worked, current: int, names: Names, *, with_base: bool, width: int, only: str = "") -> Columns:
     """Return both sides in one column; `only` leaves one of them, "left" or "right"."""
-    table = _Table(1, width)
+    table = Table(1, width)
     column = _Column()  # of the right side where that alone is shown, else of the left one
     for at, piece in enumerate(worked.pieces):
         region = piece.region
@@ -286,9 +175,9 @@ def unified(worked: Worked, current: int, names: Names, *, with_base: bool, widt
                 table.add(column.cell((" ", line), QUIET))
             continue
         for line in region.base if with_base or (not piece.number and not region.merged) else ():
-            table.add(_Numbered(0, "-", line, _WAS))
+            table.add(Numbered(0, "-", line, _WAS))
         for sign, line, style in _changed(piece, only):
-            table.add(_Numbered(0, sign, line, style))
+            table.add(Numbered(0, sign, line, style))
         if not piece.number and not region.merged:
             table.same(mark(f"     {_SIGNS[region.kind]} (nothing)", QUIET))
         column.skip(_count(region, "theirs" if only == "right" else "ours"))
@@ -324,7 +213,7 @@ def _asked(text: str, names: Names, *, is_here: bool) -> Row:
 
 def result_rows(worked: Worked, current: int, names: Names, width: int) -> Columns:
     """Return the result so far: its lines, and for each undecided region the keys that decide it."""
-    table = _Table(1, width)
+    table = Table(1, width)
     number = 1
     for at, piece in enumerate(worked.pieces):
         if piece.number:
@@ -337,28 +226,19 @@ def result_rows(worked: Worked, current: int, names: Names, width: int) -> Colum
         if piece.region.kind == "same":
             head, tail = _near(worked.pieces, at)
             for n in head:
-                table.add(_Numbered(number + n, " ", lines[n], QUIET))
+                table.add(Numbered(number + n, " ", lines[n], QUIET))
             if tail:
                 table.same(mark(f"{'':5}... {tail.start - head.stop} equal lines", QUIET))
             for n in tail:
-                table.add(_Numbered(number + n, " ", lines[n], QUIET))
+                table.add(Numbered(number + n, " ", lines[n], QUIET))
         else:
             sign = "=" if piece.number else _SIGNS[piece.region.kind]
             for n, line in enumerate(lines):
-                table.add(_Numbered(number + n, sign, line, STRONG if piece.number else ""))
+                table.add(Numbered(number + n, sign, line, STRONG if piece.number else ""))
             if not lines:
                 table.same(mark(f"     {sign} (nothing)", QUIET))
         number += len(lines)
     return table.columns()
-
-
-@lru_cache(maxsize=8)  # the texts in sight: each key draws them anew
-def text_rows(content: bytes, width: int) -> Sequence[Row]:
-    """Return a whole text as rows, which are made when they are looked at."""
-    lines = content.splitlines(keepends=True)
-    counts = (_rows_of(line, width - _GUTTER) for line in lines)
-    rows = Unrolled(lines, counts, lambda number, line: _line(number, " ", line, width, ""))
-    return rows or [mark("  an empty file", QUIET)]
 
 
 def _hex_text(head: bytes) -> str:

@@ -9,8 +9,9 @@ import pytest
 from blake3 import blake3
 from textual.content import Content as Row
 
-from lace_tui.screens import sides
-from lace_tui.screens.sides import columns, text_rows, unified
+from lace_tui.screens import numbered
+from lace_tui.screens.numbered import text_rows
+from lace_tui.screens.sides import columns, unified
 from lace_tui.screens.texts import Joined
 from lazy.resolving.deciding import Pick, Worked, worked_out
 from lazy.resolving.opening import Content, OpenFile
@@ -79,13 +80,13 @@ def test_in_one_column_the_numbers_are_those_of_the_side_it_is_of(only: str, tex
 def test_of_a_long_text_the_rows_in_sight_are_made_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """APP-3: all rows of 19,900 lines were made anew for a frame of seven at each key, in over a second."""
     made: list[int] = []
-    line = sides._line
+    line = numbered._line
 
     def noted(number: int, *given: Any) -> Sequence[Row]:
         made.append(number)
         return line(number, *given)
 
-    monkeypatch.setattr(sides, "_line", noted)
+    monkeypatch.setattr(numbered, "_line", noted)
     content = b"".join(b"line %d, which is one of many\n" % number for number in range(19_900))
     rows = text_rows(content, 60)
     assert len(rows) == 19_900
@@ -101,13 +102,13 @@ def test_of_a_long_text_the_rows_in_sight_are_made_and_no_others(monkeypatch: py
 def test_a_line_of_any_length_is_folded_once_for_all_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """APP-3: each row in sight folded its whole line again, at each key: one of a megabyte took eight seconds."""
     folded: list[int] = []
-    fold = sides.fold
+    fold = numbered.fold
 
     def noted(text: str, width: int) -> list[str]:
         folded.append(len(text))
         return fold(text, width)
 
-    monkeypatch.setattr(sides, "fold", noted)
+    monkeypatch.setattr(numbered, "fold", noted)
     mine, theirs = ("word \u00e9 ".encode() * 9_000 + end for end in (b"mine\n", b"theirs\n"))
     for _ in range(3):  # keys
         shown = columns(_worked(b"base\n", mine, theirs), 1, NAMES, with_base=True, width=50)
@@ -131,7 +132,7 @@ def test_a_line_of_any_length_is_folded_once_for_all_its_rows(monkeypatch: pytes
 def test_rows_that_are_made_when_seen_are_those_of_the_whole(text: bytes, width: int) -> None:
     """APP-4: a text is folded and made harmless in its rows as in any other."""
     lines = text.splitlines(keepends=True)
-    whole = [row for number, line in enumerate(lines, 1) for row in sides._line(number, " ", line, width, "")]
+    whole = [row for number, line in enumerate(lines, 1) for row in numbered._line(number, " ", line, width, "")]
     rows = text_rows(text, width)
     assert [row.plain for row in rows] == ([row.plain for row in whole] or ["  an empty file"])
     assert [row.plain for row in Joined(rows, [], rows)] == [row.plain for row in (*rows, *rows)]
