@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from lace_tui.cli.folder import OutsideFolder, still_shared_lines
-from lace_tui.cli.written import kept_as_lines, late_lines
-from lace_tui.redoing import Again, again, redo
-from lace_tui.verbs.placing import as_encrypted
-from lace_tui.verbs.releasing import (
+from lace_tui.cli.releases import (
     doubt_lines,
     gone_lines,
     left_out_lines,
@@ -22,6 +19,9 @@ from lace_tui.verbs.releasing import (
     new_text,
     since_after,
 )
+from lace_tui.cli.written import kept_as_lines, late_lines
+from lace_tui.redoing import Again, again, redo
+from lace_tui.verbs.placing import as_encrypted
 from lazy.belonging import circle
 from lazy.belonging.admitting import admit
 from lazy.belonging.circle import invite

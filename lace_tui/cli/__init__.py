@@ -10,7 +10,7 @@
 | `folder`, `written`, `difftext`, `changesets` | the folder in words: differences, older states |
 | `drafts`, `picking`, `noted_decision` | what is said of a conflict and its decision, and of one made again |
 | `message`, `secret`, `following`, `who` | the message of a commit, a passphrase asked for, `--follow`, who is who |
-| `left_out` | the exports that a report leaves out |
+| `releases`, `left_out` | what a release brings and does not bring, and the exports that a report leaves out |
 | `permits`, `desk_rules` | rules about who may write and read and what is kept, in words, and made |
 """
 

@@ -273,7 +273,7 @@ def _resolved(
     *,
     is_again: bool = False,
 ) -> Answer:
-    from lace_tui.verbs.releasing import doubt_lines  # noqa: PLC0415 - each verb loads what it needs
+    from lace_tui.cli.releases import doubt_lines  # noqa: PLC0415 - each verb loads what it needs
 
     desk = conflict_of(vault, done.conflict).desk
     following = after_kept(vault, desk) if done.kept else next_step(vault, done)

@@ -20,19 +20,26 @@ from lace_tui.cli.folder import (
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
+from lace_tui.cli.releases import (
+    doubt_lines,
+    gone_lines,
+    left_out_lines,
+    look_lines,
+    looked_text,
+    new_text,
+    since_after,
+    totals_after,
+)
 from lace_tui.cli.unanswered import let_go_once_told
-from vault.by_kind import counted
-from vault.commands import as_typed
 from vault.content.totals import Since, desk_totals
 from vault.desks.memory import MemoryObjects
 from vault.errors import CallerError
-from vault.folder.work import Changes, Committed, Unchanged, changes, checkout_of
-from vault.log_gap import GAP_HINT, first_missing, missing_entry
+from vault.folder.work import Unchanged, changes, checkout_of
 from vault.names import Version
 from vault.notes.own import RELEASE_UNANSWERED
 from vault.plural import plural
 from vault.records import RecordHash
-from vault.revisions.history import Relation, commit_info, is_first, last_shared, line_head, unreleased
+from vault.revisions.history import commit_info, is_first, last_shared, line_head, unreleased
 from vault.since_release import SinceRelease, since_release
 from vault.vault import Vault
 
@@ -42,20 +49,7 @@ if TYPE_CHECKING:
     from vault.watch import Watch
     from vault.writer import Writer
 
-__all__ = [
-    "VersionNeeded",
-    "configure",
-    "doubt_lines",
-    "gone_lines",
-    "left_out_lines",
-    "look_lines",
-    "looked_text",
-    "new_text",
-    "run",
-    "since_after",
-]
-
-_GOES = "friends get that state, with what you changed in it, and nothing else of your line"
+__all__ = ["VersionNeeded", "configure", "run"]
 
 
 class VersionNeeded(CallerError):
@@ -226,36 +220,6 @@ def _made_data(made: Released, earlier: int, since: SinceRelease | None) -> dict
     }
 
 
-def left_out_lines(vault: Vault, desk: str, stands: Relation) -> list[str]:
-    """Return what friends released and this release does not hold, with the command that deals with it."""
-    from lazy.conflict_words import update_desk  # noqa: PLC0415 - each verb loads what it needs
-    from lazy.lacking import waiting_in, waiting_releases  # noqa: PLC0415
-
-    lines = []
-    if lacking := waiting_in(vault, waiting_releases(vault), desk):
-        one = lacking == 1
-        what = "1 release of friends is" if one else f"{lacking} releases of friends are"
-        lines.append(f"! {what} not all here, and {'is' if one else 'are'} not in this one: lace links")
-    if stands is Relation.CONFLICTING:
-        lines.append(f"! A conflict of {desk} stays open, and this release decides it for nobody: lace conflicts")
-    elif stands not in {Relation.SAME, Relation.AHEAD}:
-        lines.append(f"! It does not hold what friends released since: {update_desk(desk)}")
-    return lines
-
-
-def doubt_lines(vault: Vault) -> tuple[list[str], bool]:
-    """Return why what is released here counts for nobody else, if it does not, and whether the key was revoked."""
-    from lazy.people import former, is_member  # noqa: PLC0415 - each verb loads what it needs
-
-    if former(vault, vault.node.text) is not None:
-        return ["! This device's key was revoked: it counts for nobody else, now or later."], True
-    if not is_member(vault, vault.node.text):
-        return ["! You are not a member yet: it counts for your friends once you are admitted."], False
-    if (missing := first_missing(vault)) is not None:
-        return [f"! {missing_entry(missing)} {GAP_HINT}"], False
-    return [], False
-
-
 def _released_again(made: Released) -> str:
     """Return what a release came to of which nobody was told."""
     what = f"{plural(made.files, 'file')}, {bytes_text(made.bytes)} in all"
@@ -268,60 +232,6 @@ def _released(made: Released, earlier: int, since: SinceRelease | None) -> str:
         return f"Released {made.desk} {made.version}. Your first release: all of it goes to your friends, {what}."
     new = f"{new_text(made.committed, earlier, since)}; " if made.committed or earlier else ""
     return f"Released {made.desk} {made.version}: {new}{what} in all."
-
-
-def new_text(found: Changes | Committed | Unchanged, earlier: int, since: SinceRelease | None) -> str:
-    """Return what a release adds to the one before: all that differs, and the commits that it is from.
-
-    Args:
-        found: what changed since the last commit.
-        earlier: how many commits of before were not released.
-        since: what they changed with it, if that is known.
-    """
-    commits = plural(earlier, "earlier commit")
-    if earlier and since is not None:
-        return f"{counted(since)}, with {commits}"
-    more = [commits] if earlier else []
-    return " and ".join([*([counted(found)] if found and (found.items or not more) else []), *more])
-
-
-def gone_lines(since: SinceRelease | None) -> list[str]:
-    """Return what to say of a release that deletes most of what friends have from the one before."""
-    if since is None or not since.is_mostly_gone:
-        return []
-    return [f"! It deletes {since.gone} of the {plural(since.of, 'file')} released before, in every friend's folder."]
-
-
-def look_lines(vault: Vault, found: Changes) -> list[str]:
-    """Return what to say before a release of a folder that looks at another state than the newest of its line.
-
-    The second line is the way back, as a command.
-    """
-    from lazy.folder.other_state import other_state  # noqa: PLC0415 - each verb loads what it needs
-
-    state = other_state(vault, found)
-    if state is None:
-        return []
-    looks = "looks" if state.newest is None or not found.items else "looked"
-    told = f"! Your folder {looks} at {inert(state.address)}: {_GOES}."
-    if state.newest is not None:
-        return [told, _newest_back(found.desk, state.newest)]
-    return [told, f"To go to the newest first: {inert(as_typed('checkout', found.desk))}"]
-
-
-def looked_text(vault: Vault, made: Released) -> str:
-    """Return what to say after a release of such a folder; empty where it was none."""
-    from lazy.folder.other_state import committed_state  # noqa: PLC0415 - each verb loads what it needs
-
-    state = committed_state(vault, made.desk, made.commit)
-    if state is None or state.newest is None:
-        return ""
-    back = _newest_back(made.desk, state.newest)
-    return f"! Your folder looked at {inert(state.address)}: {_GOES}. {back}"
-
-
-def _newest_back(desk: str, number: int) -> str:
-    return f"To have what was the newest back: {inert(as_typed('checkout', f'{desk}@{number}'))}"
 
 
 def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None:
@@ -344,7 +254,7 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
             f"The next version of {desk} would be {proposed}.",
             hint=f"Take it with: lace release {proposed}{option} - or: lace release --yes{option}",
         )
-    files, size = _totals_after(vault, desk, found)
+    files, size = totals_after(vault, desk, found)
     since = since_after(vault, desk, found, overlay)
     new = new_text(found, unreleased(vault, desk), since)
     context.say(f"{new}; {plural(files, 'file')}, {bytes_text(size)} in all.")
@@ -371,7 +281,7 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
         is_unfinished = is_cut(vault, desk, watch)
     free = planned_version(vault, desk, version, found, overlay)
     base = checkout_of(vault, desk)
-    files, size = _totals_after(vault, desk, found)
+    files, size = totals_after(vault, desk, found)
     earlier, since = unreleased(vault, desk), since_after(vault, desk, found, overlay)
     first = base is None or is_first(vault, desk, base.commit)
     data = {
@@ -392,24 +302,3 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     said = f"Would release {desk} {free}: {new}; {plural(files, 'file')}, {bytes_text(size)} in all."
     first_of_all = [UNFINISHED] if is_unfinished else []
     return Answer(data, "\n".join([*first_of_all, said, *look_lines(vault, found), *gone_lines(since)]))
-
-
-def since_after(vault: Vault, desk: str, found: Changes, overlay: MemoryObjects) -> SinceRelease | None:
-    """Return what a release of the folder as it is would bring; `overlay` has its tree."""
-    base = checkout_of(vault, desk)
-    if base is None:
-        return None
-    step = Since(base.tree, found.items)
-    return since_release(vault, desk, last_shared(vault, desk), found.tree, overlay, base.commit, step=step)
-
-
-def _totals_after(vault: Vault, desk: str, found: Changes) -> tuple[int, int]:
-    """Return files and bytes of the folder as it is, from what it stands on and what changed."""
-    base = checkout_of(vault, desk)
-    files, size = desk_totals(vault.store, desk, base.tree) if base else (0, 0)
-    for item in found.items:
-        for entry, factor in ((item.before, -1), (item.after, 1)):
-            if entry is not None and not entry.is_dir:
-                files += factor
-                size += factor * entry.size
-    return files, size
