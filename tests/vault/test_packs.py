@@ -26,8 +26,7 @@ from vault.fsck.check import check
 from vault.fsck.repair import DAMAGED, repair
 from vault.records import Plex, RecordHash
 from vault.releasing import release
-from vault.store import Store, schema
-from vault.store import packs as packs_module
+from vault.store import Store, packappend, schema
 from vault.store.packio import PackIO
 from vault.store.packread import PackDamaged
 from vault.store.packs import PACK_MIN_BYTES
@@ -195,7 +194,7 @@ def test_a_row_of_the_list_that_is_lost_between_others_lets_no_writer_over_its_p
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """APP-13: numbers go on after the highest that is named anywhere, also where the newest row is the one lost."""
-    monkeypatch.setattr(packs_module, "PACK_BYTES", 200_000)
+    monkeypatch.setattr(packappend, "PACK_BYTES", 200_000)
     records = plexes(30)
     for record in records:
         put(store, [record])
@@ -239,7 +238,7 @@ def test_a_transaction_that_is_undone_gives_its_room_back(
     store: Store, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     """APP-13: all that a commit had written stayed on the disk that it had filled, and nothing freed it."""
-    monkeypatch.setattr(packs_module, "PACK_BYTES", 300_000)
+    monkeypatch.setattr(packappend, "PACK_BYTES", 300_000)
     put(store, first := plexes(3))
     before = {path: path.read_bytes() for path in pack_files(store)}
 
@@ -313,7 +312,7 @@ def test_packs_beyond_all_that_is_named_stay_where_a_row_may_have_rotted(store: 
 
 
 def test_a_full_pack_is_followed_by_another(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packs_module, "PACK_BYTES", 600_000)
+    monkeypatch.setattr(packappend, "PACK_BYTES", 600_000)
     first, second = plexes(60), plexes(60, seed=9)
     put(store, first)
     put(store, second)

@@ -8,7 +8,8 @@
 | `closure`, `sharing` | what a record reaches, what of it is shared |
 | `previous_pages`, `holes` | what a page listed before, what is missing |
 | `batch_reads`, `cache`, `fresh`, `at_hand`, `sums` | reading many at once, and what need not be asked again |
-| `packs`, `packread`, `packio`, `packleft`, `repack` | large content: written, read, given back, thinned out |
+| `packs`, `packappend`, `packread`, `packio` | large content: written, frame by frame into files, and read |
+| `packleft`, `repack` | its room given back, and packs thinned out |
 | `packcheck`, `packfind`, `packmend` | what `fsck` asks of large content, and puts right |
 | `compare`, `guard`, `values`, `numbers` | how `fsck` tells that a table rotted, or a value of it |
 | `head`, `salvage`, `carve`, `carve_places` | what of a rotten file is the same in each, can be read, or found in it |

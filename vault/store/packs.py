@@ -24,17 +24,17 @@ from vault.files import refuse_write
 from vault.frames import MAX_BASES, MAX_DEPTH, ZSTD, encode
 from vault.store.database import none_reads_before
 from vault.store.numbers import FURTHEST
+from vault.store.packappend import PackAppender
 from vault.store.packio import PackIO
-from vault.store.packleft import MAGIC, Newest, cut_tail, highest, newest, tail, take_back
+from vault.store.packleft import MAGIC, cut_tail, highest, newest, tail, take_back
 from vault.store.packread import OpenFrame, PackReader, numbers_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["MAGIC", "PACK_BYTES", "PACK_MIN_BYTES", "SUM_BYTES", "Packs"]
+__all__ = ["MAGIC", "PACK_MIN_BYTES", "SUM_BYTES", "Packs"]
 
 PACK_MIN_BYTES: Final = 4_096  # stored bytes; what is smaller is cheaper in a row
-PACK_BYTES: Final = 256 << 20  # a pack that has reached this takes no more frames
 FRAME_BYTES: Final = 256 << 10  # raw; a frame that has reached this is closed
 _HANDED_OVER: Final = 4  # frames that a writing thread is given at once
 _IN_FLIGHT: Final = 6  # times so many that it may lag behind
@@ -42,7 +42,6 @@ _IN_FLIGHT_BYTES: Final = 8 << 20  # and their raw bytes, for one record may be 
 _NAMED_TOGETHER: Final = 2_000  # records
 _THREAD_AFTER: Final = 8  # frames: what is less is written where it is made
 _ASKED_BYTES: Final = 16 << 20  # for which room is asked at once
-_SYNC_BYTES: Final = 64 << 20  # flushed while more is being made, so that the end is not all of it
 SUM_BYTES: Final = 16
 _NAMED: Final = (
     "SELECT CAST(id AS INTEGER) FROM pack UNION"
@@ -83,13 +82,9 @@ class Packs(PackReader):
         self._closed: list[tuple[OpenFrame, bytes]] = []  # to be handed to the thread that writes
         self._waiting: deque[Future[list[_Written]] | list[_Written]] = deque()
         self._pool: ThreadPoolExecutor | None = None
-        self._fd = -1
-        self._pack = self._end = self._unsynced = 0
+        self._file: PackAppender | None = None  # of this transaction, once it writes
         self._next = 0
         self._frames = 0
-        self._is_new = False
-        self._newest = Newest(0, 0, 0, is_sure=True)
-        self._highest = 0  # number of a pack that is named anywhere
         self._grown: dict[int, int] = {}
         self._touched: dict[int, int] = {}  # packs written to, and how many bytes of each were named before; 0 if begun
 
@@ -140,10 +135,7 @@ class Packs(PackReader):
         while self._waiting:
             self._collect()
         with self._faults():
-            if self._fd >= 0:
-                self._io.sync(self._fd)
-            if self._is_new:
-                self._io.sync_directory(self._directory)
+            self._appender().flush()
         self._db.executemany(
             "INSERT INTO pack VALUES (?, ?) ON CONFLICT(id) DO UPDATE SET size = excluded.size",
             list(self._grown.items()),
@@ -158,8 +150,8 @@ class Packs(PackReader):
         """
         self._count_on()
         with self._faults():
-            self._begin_pack(self._highest + 1)
-        self._grown[self._pack] = self._end
+            pack, end = self._appender().begin()
+        self._grown[pack] = end
 
     def let_go(self, packs: Collection[int]) -> None:
         """Name these packs no more, inside the transaction, after `finish`; nothing rests in them.
@@ -245,11 +237,10 @@ class Packs(PackReader):
         self.room, self._unasked = _ask_nobody, 0
 
     def _rest(self) -> None:
-        if self._fd >= 0:
-            self._io.close(self._fd)
-        self._fd, self._pack, self._end, self._unsynced = -1, 0, 0, 0
+        if self._file is not None:
+            self._file.close()
+            self._file = None
         self._next = self._frames = 0
-        self._is_new = False
         self._here.clear()
         self._here_bytes = 0
         self._closed.clear()
@@ -266,17 +257,23 @@ class Packs(PackReader):
 
     def _count_on(self) -> None:
         self._next = int(self._db.execute(_NEXT_FRAME).fetchone()[0])
-        self._newest = newest(self._db)
-        self._highest = self._newest.highest
-        beyond = [path for path in self._directory.glob("*.pack") if path.name > self.path(self._highest).name]
+        last = newest(self._db)
+        top = last.highest
+        beyond = [path for path in self._directory.glob("*.pack") if path.name > self.path(top).name]
         if beyond:
             # Left by a crash, unless a row has rotted: so nothing that is named anywhere is written over.
-            self._highest = highest(self._db)
-        if self._newest.is_sure:
+            top = highest(self._db)
+        if last.is_sure:
             with suppress(OSError):  # it takes room, and no more
                 for path in beyond:
-                    if path.name > self.path(self._highest).name:
+                    if path.name > self.path(top).name:
                         self._io.remove(path)
+        self._file = PackAppender(self._io, self.path, last._replace(highest=top), self._touched)
+
+    def _appender(self) -> PackAppender:
+        if self._file is None:
+            raise RuntimeError("nothing is written in this transaction")
+        return self._file
 
     def _rest_on(self, frame: OpenFrame, bases: tuple[int, ...]) -> None:
         """Compress a frame against these records, where their own frames are not too deep."""
@@ -348,51 +345,8 @@ class Packs(PackReader):
             self.room(self._unasked)
             self._unasked = 0
         with self._faults():
-            self._make_room()
-            at = self._end
-            self._io.append(self._fd, at, stored)
-            self._end += len(stored)
-            self._unsynced += len(stored)
-            if self._unsynced >= _SYNC_BYTES:
-                self._io.sync(self._fd)
-                self._unsynced = 0
-        return _Written(frame, form, self._pack, at, len(stored), blake3(stored).digest()[:SUM_BYTES])
-
-    def _make_room(self) -> None:
-        """Have a pack open that takes a frame; what a crash left at its end is cut."""
-        if self._fd >= 0:
-            if self._end < PACK_BYTES:
-                return
-            self._io.sync(self._fd)
-            self._io.close(self._fd)
-            self._fd = -1
-            self._begin_pack(self._pack + 1)
-            return
-        last, size = self._newest.pack, self._newest.size
-        if last > 0 and size < PACK_BYTES and self._newest.is_sure:
-            try:
-                self._fd = self._io.open_append(self.path(last))
-            except FileNotFoundError:
-                self._begin_pack(self._highest + 1)
-                return
-            there = self._io.size(self._fd)
-            if there >= size:
-                if there > size:
-                    self._io.cut(self._fd, size)
-                self._pack, self._end = last, size
-                self._touched.setdefault(last, size)
-                return
-            self._io.close(self._fd)  # shorter than what is named: damaged, and not to be written over
-            self._fd = -1
-        self._begin_pack(self._highest + 1)
-
-    def _begin_pack(self, number: int) -> None:
-        self._io.make_directory(self._directory)
-        self._fd = self._io.create(self.path(number))
-        self._touched.setdefault(number, 0)
-        self._io.append(self._fd, 0, MAGIC)
-        self._pack, self._end, self._unsynced = number, len(MAGIC), 0
-        self._is_new = True
+            pack, at = self._appender().append(stored)
+        return _Written(frame, form, pack, at, len(stored), blake3(stored).digest()[:SUM_BYTES])
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
