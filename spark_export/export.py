@@ -33,13 +33,13 @@ from spark_export.schema import TABLES, Table
 from vault.files import (
     AtomicFile,
     NotWritable,
-    keep_out,
     make_directory,
     refuse_write,
     remove_leftovers,
     write_atomic,
 )
 from vault.lock import alone_in
+from vault.outside import require_outside
 
 __all__ = ["Exported", "export"]
 
@@ -248,7 +248,7 @@ class _Hashed:
 
 
 def _before(directory: Path, reader: VaultReader, node: str) -> Manifest | None:
-    keep_out(reader.folder / ".vault", directory)
+    require_outside(reader.folder / ".vault", directory)
     try:
         paths = sorted(directory.iterdir()) if directory.is_dir() else []
         there = [path.name for path in paths if not (_is_note(path.name) and path.is_file())]

@@ -17,7 +17,8 @@
 | `left_log` | whether the write-ahead log beside a store is one that nobody has open |
 | `rules`, `lacegram` | the rule language, and how its texts are written |
 | `audit`, `fsck` | the trail of what was done, and checking everything anew |
-| `surroundings`, `watch`, `space`, `files` | the world as it comes in, progress, files that are whole |
+| `surroundings`, `watch`, `space` | the world as it comes in, progress, room on the disk |
+| `files`, `outside` | files that are whole, and paths that lie outside of every vault |
 | `write_behind`, `worker_process` | a thread that writes behind, and another process for what takes long |
 | `errors`, `names`, `commands`, `visible`, `typed` | what can go wrong, and how names are said |
 | `plural`, `by_kind` | how numbers, and what changed, are said |

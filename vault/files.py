@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 
-from vault.errors import CallerError, DataError, EnvironmentFault
+from vault.errors import DataError, EnvironmentFault
 
 __all__ = [
     "DISK_FULL",
@@ -26,7 +26,6 @@ __all__ = [
     "DiskFull",
     "FileMissing",
     "FileTooLarge",
-    "InTheVault",
     "NotWritable",
     "Unreadable",
     "add_bits",
@@ -37,7 +36,6 @@ __all__ = [
     "free_bytes",
     "free_name",
     "fsync_directory",
-    "keep_out",
     "make_directory",
     "read_bounded",
     "reason_of",
@@ -49,7 +47,6 @@ __all__ = [
 DISK_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})  # errors of the system that mean it
 _NO_FLUSH = frozenset({errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF})
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
-_STORE = "store.db"
 _TEMP_TRIES = 10_000  # names that a crash may have left
 _NAME_BYTES = 255  # what every file system in use allows for one name
 _TEMP_SUFFIX_BYTES = 16  # ".<at most 10 digits>.tmp"
@@ -95,14 +92,6 @@ class FileTooLarge(DataError):
     code = "file-too-large"
     exit_code = 40
     hint = "This is not a file that lace wrote; move it away."
-
-
-class InTheVault(CallerError):
-    """Something was to be written where only lace keeps files."""
-
-    code = "in-the-vault"
-    exit_code = 2
-    hint = "Name a place outside of the .vault."
 
 
 class AtomicFile:
@@ -273,20 +262,6 @@ def free_name(path: Path) -> Path:
         number += 1
         free = path.with_name(f"{path.name}.{number}")
     return free
-
-
-def keep_out(dot: Path, path: Path) -> None:
-    """Refuse a path to write to that, by whatever links it leads there, is a vault's own directory or lies in it.
-
-    Raises:
-        InTheVault: it is, or does; of another folder's vault, too.
-    """
-    real, own = Path(os.path.realpath(path)), Path(os.path.realpath(dot))
-    if real.is_relative_to(own):
-        raise InTheVault(f"{path} lies in the .vault, where only lace keeps files.")
-    others = (at for at in (real, *real.parents) if at.name == own.name)
-    if any((at / _STORE).is_file() for at in others):
-        raise InTheVault(f"{path} lies in the .vault of another folder, where only lace keeps files.")
 
 
 def add_bits(fd: int, bits: int) -> None:

@@ -17,7 +17,7 @@ from vault.desk_folders import MAIN, desk_at, desks, known_desk, mapped_folder, 
 from vault.desks.causes import Cause
 from vault.desks.paths import BadPath, split_path
 from vault.errors import CallerError, LaceError
-from vault.files import keep_out, read_bounded
+from vault.files import read_bounded
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -239,9 +239,11 @@ def target_of(context: Context, text: str) -> Path:
     Raises:
         InTheVault: it lies in the `.vault`.
     """
+    from vault.outside import require_outside  # noqa: PLC0415 - few commands write elsewhere
+
     path = place_of(context, text)
     if root := context.find_vault():
-        keep_out(root / ".vault", path)
+        require_outside(root / ".vault", path)
     return path
 
 

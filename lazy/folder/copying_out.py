@@ -8,8 +8,9 @@ from lazy.address import ResolvedCommit
 from lazy.folder.written import FolderInTheWay
 from vault.desks.checkout import CheckoutResult
 from vault.errors import EnvironmentFault
-from vault.files import NotWritable, keep_out
+from vault.files import NotWritable
 from vault.folder.copies import export_tree, is_directory
+from vault.outside import require_outside
 from vault.plural import few
 from vault.vault import DOT_VAULT, Vault
 from vault.watch import Watch
@@ -33,7 +34,7 @@ def copy_out(vault: Vault, found: ResolvedCommit, to: Path, watch: Watch = Watch
         FolderNotMade: the folder cannot be made.
         FolderInTheWay: it holds other files already; nothing was written.
     """
-    keep_out(vault.folder / DOT_VAULT, to)
+    require_outside(vault.folder / DOT_VAULT, to)
     try:
         result = export_tree(vault, found.tree, to, watch)
     except NotWritable as error:

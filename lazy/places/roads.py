@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from lazy.people import peers
 from lazy.places.registry import NameTaken, NoSuchPlace, Place, home_of, refuse_taken
 from vault.errors import PlaceError
-from vault.files import keep_out
 from vault.lock import Patience
 from vault.names import check_name
 from vault.vault import Vault
@@ -60,8 +59,6 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
     if any(person.name == name for person in peers(vault)):
         raise NameTaken(f"There is a peer called {name!r} already, and places and people share their names.")
     from transports.address import AddressKind, parse_address, parse_stored  # noqa: PLC0415 - naming a place opens no road
-    from transports.drop.place import Drop  # noqa: PLC0415
-    from transports.errors import PlaceNotWritable  # noqa: PLC0415
 
     address = parse_address(uri, cwd) if create else parse_stored(uri, cwd)  # or it was one already, here or there
     made = partial(Place, name, address.kind.value, address.uri)
@@ -77,17 +74,30 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
         return made(_vault_beside(vault, address.path), node)
     if address.kind is not AddressKind.DROP or address.path is None:
         raise NoSuchPlace(f"{uri} is not a directory.")
-    keep_out(vault.dot, address.path)
-    place_id = ""
+    return made(_drop_id(vault, address.path, create=create), node)
+
+
+def _drop_id(vault: Vault, path: Path, *, create: bool) -> str:
+    """Return the id of the drop in a directory, made where it is to be; empty where none is there.
+
+    Raises:
+        InTheVault: it would lie in a `.vault`.
+        PlaceError: it cannot be made.
+    """
+    from transports.drop.place import Drop  # noqa: PLC0415 - naming a place opens no road
+    from transports.errors import PlaceNotWritable  # noqa: PLC0415
+    from vault.outside import require_outside  # noqa: PLC0415
+
+    require_outside(vault.dot, path)
     if create:
         try:
-            place_id = Drop.create(address.path, entropy=vault.around.entropy).place_id
+            return Drop.create(path, entropy=vault.around.entropy).place_id
         except PlaceNotWritable as error:  # no place yet, so nothing can be pulled from it
             raise type(error)(error.message, hint="Name a directory that you may write to.") from error
-    elif address.path.is_dir():
+    if path.is_dir():
         with suppress(PlaceError):  # the empty mount point of a stick that is not plugged in
-            place_id = Drop.open(address.path).place_id
-    return made(place_id, node)
+            return Drop.open(path).place_id
+    return ""
 
 
 def _vault_beside(vault: Vault, folder: Path) -> str:

@@ -34,8 +34,9 @@ from vault.audit.entries import read_audit
 from vault.audit.trail import entries_of
 from vault.commands import as_option, as_typed
 from vault.errors import CallerError, DataError, PeerError, PlaceError
-from vault.files import FileMissing, keep_out
+from vault.files import FileMissing
 from vault.late import note_from_here
+from vault.outside import require_outside
 from vault.records import Verifier
 from vault.vault import Vault
 from vault.watch import Watch
@@ -85,7 +86,7 @@ def create_bundle(
         Cancelled: the person stopped it.
     """
     vault.require_group()
-    keep_out(vault.dot, path)
+    require_outside(vault.dot, path)
     node = _reader(vault, peer) if peer else None
     after, needs = left_out(vault, node) if node else (0, [])
     has_all = node is not None and after >= vault.store.exposed() and not _is_heard_by_file(vault, node)

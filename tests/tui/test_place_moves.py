@@ -18,7 +18,7 @@ from lazy.places.media import set_encrypted
 from lazy.places.registry import is_encrypted, place_named
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.errors import LaceError
-from vault.files import InTheVault
+from vault.outside import InTheVault
 
 SIZE = (120, 34)
 
