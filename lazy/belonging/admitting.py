@@ -21,6 +21,7 @@ from lazy.belonging.requests import (
 )
 from lazy.belonging.revoking import AlreadyRevoked
 from lazy.noted_times import noted_time
+from lazy.other_group import OtherGroup
 from lazy.people import NoSuchPeer, former, is_member, label_of, peers, waits_by_name
 from lazy.receiving.refusals import ask_again
 from vault import profile
@@ -36,7 +37,6 @@ __all__ = [
     "AlreadyMember",
     "ForeignRequest",
     "NotMember",
-    "OtherGroup",
     "admit",
     "consider",
     "consider_passed_on",
@@ -67,14 +67,6 @@ class NotMember(CallerError):
     code = "not-member"
     exit_code = 2
     hint = "Sync with the person who invited you first."
-
-
-class OtherGroup(DataError):
-    """Something belongs to another group."""
-
-    code = "other-group"
-    exit_code = 43
-    hint = "One vault holds one group; open the vault of that group."
 
 
 class ForeignRequest(DataError):

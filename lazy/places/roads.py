@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lazy.other_group import OtherGroup
 from lazy.people import peers
 from lazy.places.registry import NameTaken, NoSuchPlace, Place, home_of, refuse_taken
 from vault.errors import PlaceError
@@ -52,6 +53,7 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
     Raises:
         BadName, NameTaken: it cannot be called so.
         UnknownPlaceKind, NoSuchPlace: nothing that lies there can be a place.
+        OtherGroup: a vault of another group lies there.
         PlaceError: what is to be there cannot be made.
     """
     check_name(name, "place name")
@@ -106,7 +108,7 @@ def _vault_beside(vault: Vault, folder: Path) -> str:
         raise NoSuchPlace("That is this vault itself.", hint="Name another vault of your group, or a new directory.")
     with Vault(folder, vault.around) as other:
         if other.group != vault.group:
-            raise NoSuchPlace(
+            raise OtherGroup(
                 f"The vault in {folder} belongs to another group.", hint="Name a directory beside it, for a drop."
             )
         return other.node.text

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from lazy.belonging.admitting import OtherGroup
+from lazy.other_group import OtherGroup
 from lazy.people import former, is_member, label_of, other_node
 from lazy.places.registry import Place
 from lazy.places.sealing import VaultKeys

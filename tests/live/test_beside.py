@@ -98,11 +98,12 @@ def test_a_vault_whose_mark_is_elsewhere_is_named_and_not_mine(alice: Person, ch
 
 
 def test_what_is_no_vault_of_the_group_is_refused(alice: Person, bob: Person) -> None:
-    """CYB-16."""
+    """CYB-16. What belongs to another group has one word, wherever it is met."""
     found(alice)
     bob.write("x.txt", "x\n")
     bob.lace("init", "--name", "bob", "--group", "others")
-    refused = alice.lace("place", "add", "bobs", str(bob.folder), expect=2)
+    refused = alice.lace("place", "add", "bobs", str(bob.folder), expect=43)
+    assert refused["error"]["code"] == "other-group"
     assert "another group" in refused["error"]["message"]
     itself = alice.lace("place", "add", "me", str(alice.folder), expect=2)
     assert "this vault itself" in itself["error"]["message"]
