@@ -55,6 +55,24 @@ def test_a_value_that_names_nothing_ends_no_command(
     assert alice.lace("fsck")["bad"] == []
 
 
+@pytest.mark.parametrize("column", ["before", "after"])
+@pytest.mark.parametrize("letter", [0, 9])
+def test_what_a_rotted_note_of_a_cut_off_update_stops_names_the_way_out(shelf: Shelf, column: str, letter: int) -> None:
+    """APP-13: one letter of it that still makes a hash sent a person to friends, who have nothing to give."""
+    alice, _ = shelf.lay(grown)
+    cells = Cells(alice)
+    cell = next(cell for cell in cells.of("unfinished") if cell.column == column)
+    value = str(cell.value)
+    other = "0" if value[letter] == "1" else "1"
+    assert cells.rot(cell, value[:letter] + other + value[letter + 1 :])
+    for words in (["prune", "--dry-run"], ["prune"], ["update", "words"], ["update", "words", "--dry-run"]):
+        error = alice.lace(*words, expect=41)["error"]
+        assert (error["code"], error["hint"]) == ("store-damaged", "Run: lace fsck --repair"), words
+    assert alice.run("fsck", "--repair").code in {0, 1}
+    for words in (["prune", "--dry-run"], ["update", "words"]):
+        assert alice.run(*words).code == 0, words
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_a_cell_that_rotted_ends_no_command_for_good(shelf: Shelf, table: str) -> None:
     """APP-13, APP-14: commands ended as a fault of lace, also after the repair."""

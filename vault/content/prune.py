@@ -154,8 +154,8 @@ def _note(store: Store, tai: str) -> None:
 
 def _noted(vault: Vault) -> set[RecordHash]:
     """Return the trees between which checkouts were cut off, or left files as they are."""
-    rows = vault.store.rows("SELECT before, after FROM unfinished")
-    return {RecordHash.parse(str(tree)) for row in rows for tree in row if tree}
+    desks = vault.store.rows("SELECT desk FROM unfinished")
+    return {tree for (desk,) in desks for tree in noted_trees(vault, str(desk)) or () if tree is not None}
 
 
 def _noted_then(vault: Vault, watch: Watch) -> set[RecordHash]:

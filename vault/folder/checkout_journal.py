@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from vault.desk_folders import scanned_folder, within
 from vault.desks.diff import diff_trees
 from vault.folder.checked_out import noted_hash
+from vault.store.database import StoreDamaged
 
 if TYPE_CHECKING:
     from vault.desks.plan import CheckoutPlan, Skip
@@ -36,12 +37,21 @@ def is_unfinished(vault: Vault, desk: str) -> bool:
 
 
 def noted_trees(vault: Vault, desk: str) -> tuple[RecordHash | None, RecordHash] | None:
-    """Return the trees between which a checkout of the desk was cut off, or left files as they are; or None."""
+    """Return the trees between which a checkout of the desk was cut off, or left files as they are; or None.
+
+    Raises:
+        StoreDamaged: the note cannot be read, or names what is not here: both were here when it was written and nothing
+            lets go of them, so a friend has nothing to give, and a repair settles it (APP-13).
+    """
     row = vault.store.rows("SELECT before, after FROM unfinished WHERE desk = ?", desk)
     if not row or not row[0][1]:
         return None
     before, after = row[0]
-    return noted_hash(before) if before else None, noted_hash(after)
+    trees = noted_hash(before) if before else None, noted_hash(after)
+    named = {tree for tree in trees if tree is not None}
+    if vault.store.have(named) != named:
+        raise StoreDamaged(f"What is noted of an update of {desk}'s folder that was cut off is damaged.")
+    return trees
 
 
 def left_as_they_are(vault: Vault, desk: str) -> tuple[str, ...]:
