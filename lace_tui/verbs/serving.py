@@ -16,7 +16,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.server import Server, host_and_port
 from lazy.live.answering import Served
 from transports.errors import AddressInUse
-from vault.errors import Cancelled
+from vault.errors import Cancelled, LaceError
 from vault.plural import plural
 
 if TYPE_CHECKING:
@@ -154,6 +154,11 @@ def _tell(context: Context, served: Served) -> None:
     came = [*(one.sentence for one in served.revoked), *(one.sentence for one in served.releases)]
     text = "\n".join([text, *(f"  {inert(sentence)}" for sentence in came)])
     context.emit(data, text)
+    if served.revoked:
+        from lazy.receiving.revoked import forget_told  # noqa: PLC0415 - hardly anybody is revoked
+
+        with suppress(LaceError), context.open_vault() as vault:  # what cannot be noted now is told twice
+            forget_told(vault, served.revoked)
 
 
 def _records(count: int) -> str:

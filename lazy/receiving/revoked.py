@@ -1,12 +1,12 @@
-"""Members who belong no more by what came, until a visit told of them (LAZ-69, APP-13).
+"""Members who belong no more by what came, until a person was told of them (LAZ-69, APP-13).
 
-It is noted in the transaction that stores the revocation: a visit that was cut off after it, or a friend's at my
-server, leaves it for my next one.
+It is noted in the transaction that stores the revocation: a visit that was cut off after it leaves it for my next one.
+So does a friend's at my server, which was killed before it said so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Collection, Set
 from typing import NamedTuple
 
 from lazy.people import former
@@ -14,7 +14,7 @@ from vault.notes.people import REVOKED_UNHEARD
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["Revoked", "forget_revoked", "note_revoked", "revoked_as", "revoked_unheard"]
+__all__ = ["Revoked", "forget_revoked", "forget_told", "note_revoked", "revoked_as", "revoked_unheard"]
 
 
 class Revoked(NamedTuple):
@@ -63,3 +63,14 @@ def forget_revoked(w: Writer) -> None:
     """Forget them, inside a write: a visit tells of all now."""
     if w.store.has_note(REVOKED_UNHEARD):
         w.store.drop_note(REVOKED_UNHEARD)
+
+
+def forget_told(vault: Vault, told: Collection[Revoked]) -> None:
+    """Forget those of whom a server told, once a person could read it: my next visit would tell it as news again."""
+    with vault.writing(receiving=True) as w:
+        known = w.store.note(REVOKED_UNHEARD)
+        rest = tuple(node for node in known if revoked_as(vault, node) not in told)
+        if not rest:
+            forget_revoked(w)
+        elif rest != known:
+            w.store.set_note(REVOKED_UNHEARD, rest)

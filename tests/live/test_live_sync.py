@@ -567,26 +567,3 @@ def test_what_rotted_here_comes_back_from_the_vault_beside(alice: Person) -> Non
     _rot(desk, b"first")
     assert desk.lace("fsck", "--repair")["ok"] is True
     assert records(desk) == records(alice)
-
-
-def test_who_serves_is_told_who_was_revoked(alice: Person, bob: Person) -> None:
-    """LAZ-69: it came to her vault, and she who only serves makes no visit that could tell of it."""
-    found(alice)
-    with serving(alice) as server:
-        begin(alice, server, bob)
-        bob.lace("sync", "home")
-        bob.lace("revoke", "self", "--yes")
-        bob.lace("sync", "home")
-    assert [said["revoked"] for said in server.told if said.get("revoked")] == [[{"name": "bob", "by": "bob"}]]
-
-
-def test_who_serves_is_told_what_was_released(alice: Person, bob: Person) -> None:
-    """LAZ-65, APP-13: so many records came, it was said, and not that a friend's release was among them."""
-    found(alice)
-    with serving(alice) as server:
-        begin(alice, server, bob)
-        bob.lace("sync", "home")
-        bob.write("new.txt", "of bob\n")
-        bob.lace("release", "3.0.0")
-        bob.lace("sync", "home")
-    assert ["3.0.0" in str(said["releases"]) for said in server.told if said.get("releases")] == [True]

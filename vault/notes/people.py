@@ -84,8 +84,8 @@ LEFT: Final = Note(
 REVOKED_UNHEARD: Final = Note(
     "revoked unheard",
     words("verifiers, the first one first", verifier),
-    "The nodes of members who belong no more by what came, and of whom no visit told.",
-    "A visit that tells of all drops it.",
+    "The nodes of members who belong no more by what came, and of whom neither a visit nor a server told.",
+    "A visit that tells of all drops it, and a server takes out whom it told of.",
     ("lazy.receiving.revoked",),
 )
 DROPPED_REQUESTS: Final = Note(

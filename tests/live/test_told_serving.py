@@ -1,0 +1,46 @@
+"""What a person who serves is told of what friends brought, and what is not told again (LAZ-65, LAZ-69)."""
+
+from __future__ import annotations
+
+from tests.live.servers import serving
+from tests.live.test_live_sync import begin, found
+from tests.people import Person
+
+
+def test_who_serves_is_told_who_was_revoked(alice: Person, bob: Person) -> None:
+    """LAZ-69: it came to her vault, and she who only serves makes no visit that could tell of it."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        bob.lace("revoke", "self", "--yes")
+        bob.lace("sync", "home")
+    assert [said["revoked"] for said in server.told if said.get("revoked")] == [[{"name": "bob", "by": "bob"}]]
+
+
+def test_who_was_revoked_is_told_once_while_serving_or_at_the_next_sync(alice: Person, bob: Person) -> None:
+    """LAZ-69: a visit told as news what the server had said before."""
+    found(alice)
+    stick = alice.folder.parent / "stick"
+    stick.mkdir()
+    alice.lace("place", "add", "stick", str(stick))
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        bob.lace("revoke", "self", "--yes")
+        bob.lace("sync", "home")
+    told = [gone for said in server.told for gone in said.get("revoked") or []]
+    told += alice.lace("sync", "stick")["revoked"]
+    assert [gone["name"] for gone in told] == ["bob"]
+
+
+def test_who_serves_is_told_what_was_released(alice: Person, bob: Person) -> None:
+    """LAZ-65, APP-13: so many records came, it was said, and not that a friend's release was among them."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        bob.write("new.txt", "of bob\n")
+        bob.lace("release", "3.0.0")
+        bob.lace("sync", "home")
+    assert ["3.0.0" in str(said["releases"]) for said in server.told if said.get("releases")] == [True]
