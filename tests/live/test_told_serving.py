@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from tests.live.servers import serving
 from tests.live.test_live_sync import begin, found
 from tests.people import Person
@@ -29,7 +31,7 @@ def test_who_was_revoked_is_told_once_while_serving_or_at_the_next_sync(alice: P
         bob.lace("sync", "home")
         bob.lace("revoke", "self", "--yes")
         bob.lace("sync", "home")
-    told = [gone for said in server.told for gone in said.get("revoked") or []]
+    told = [gone for said in server.told for gone in cast("list[dict[str, str]]", said.get("revoked") or [])]
     told += alice.lace("sync", "stick")["revoked"]
     assert [gone["name"] for gone in told] == ["bob"]
 
