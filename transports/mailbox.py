@@ -144,6 +144,10 @@ class MailboxMedium(Protocol):
         """Whether nobody can publish over this road; then a sync only reads."""
 
     @property
+    def tells_room(self) -> bool:
+        """Whether `free_bytes` is what the place itself has; else it is what this machine has on the way there."""
+
+    @property
     def place_id(self) -> str:
         """What tells this medium from others; settings remember it."""
 

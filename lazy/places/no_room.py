@@ -1,7 +1,7 @@
 """Which copies for a prune had no room on a place, so that not every visit writes them until it is full (CLAY-79).
 
 They are tried again once something changed: fewer bytes wait, the place tells of room, or of more than then, or a day
-went by. Where a stick tells its room, so they are once more bytes wait.
+went by. Where a place tells its room, so they are once more bytes wait.
 """
 
 from __future__ import annotations

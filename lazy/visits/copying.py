@@ -89,7 +89,7 @@ def _some(vault: Vault, medium: MailboxMedium, name: str, watch: Watch, since: i
     with suppress(PlaceNotWritable):
         clear_unnamed(vault, medium)
     mine = my_mailbox(vault, medium, name)
-    free = medium.free_bytes(vault.group, vault.node) if medium.kind == AddressKind.DROP else None
+    free = medium.free_bytes(vault.group, vault.node) if medium.tells_room else None
     part = fitting(vault, mine, wanted_here(vault, mine), free) if free is not None else NOTHING
     if not part.records or mine.head is None or not mine.trusted:
         return Outgoing(0, 0)
@@ -115,7 +115,7 @@ def _waits(vault: Vault, medium: MailboxMedium, name: str, mine: Mine, wanted: W
     # A push that met another one may go the next time; a medium that takes nothing costs nothing.
     if is_full or (isinstance(refusal, PushRejected) and not refusal.is_passing):
         free = medium.free_bytes(vault.group, vault.node)
-        if medium.kind == AddressKind.GIT and free is not None and (free >= needed or why):
+        if not medium.tells_room and free is not None and (free >= needed or why):
             free = None  # that is what this machine has, and the host is full
         with vault.writing(receiving=True) as w:
             note_without_room(w, name, WithoutRoom(needed, waited, free, vault.around.now_ns(), why))

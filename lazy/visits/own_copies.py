@@ -15,7 +15,6 @@ from lazy.places.no_room import WithoutRoom, is_still_so, without_room
 from lazy.places.published import Span, keep_published, published
 from lazy.visits.mine import Mine, within
 from lazy.visits.room import LEAST
-from transports.address import AddressKind
 from transports.listing import Listing
 from transports.mailbox import MailboxMedium
 from transports.publishing import Addition
@@ -100,14 +99,14 @@ def bytes_of(wanted: Wanted) -> int:
 def refused_before(vault: Vault, medium: MailboxMedium, name: str, wanted: Wanted) -> WithoutRoom | None:
     """Return how the place of that name had no room for what is wanted, unless something changed since.
 
-    Where a stick tells its room, some of what waits beside that now may fit.
+    Where the place tells its room, some of what waits beside that now may fit.
     """
     known = without_room(vault.store, name)
     if known is None or not wanted.records:
         return None
-    is_told = medium.kind != AddressKind.GIT or known.free is not None  # else the host had none, which tells nothing
+    is_told = medium.tells_room or known.free is not None  # else the host had none, which tells nothing
     free, needed = medium.free_bytes(vault.group, vault.node) if is_told else None, bytes_of(wanted)
-    if needed > known.needed and free is not None and medium.kind == AddressKind.DROP:
+    if needed > known.needed and free is not None and medium.tells_room:
         return None
     return known if is_still_so(known, needed, free, vault.around.now_ns()) else None
 

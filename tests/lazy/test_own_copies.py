@@ -15,11 +15,12 @@ import pytest
 from lazy.folder.update import update
 from lazy.places.adding import add_place
 from lazy.places.media import mailboxes_of_mine, open_medium
-from lazy.places.no_room import without_room
+from lazy.places.no_room import WithoutRoom, note_without_room, without_room
 from lazy.places.registry import place_named, remove_place
 from lazy.problems import NO_PERSON_NEEDED
 from lazy.sync import sync
 from lazy.visits.mine import ANEW, MyListing
+from lazy.visits.own_copies import Wanted, WantedRecord, refused_before
 from tests.shelf import Shelf
 from tests.vault.vaults import befriend, found
 from transports.drop.place import Drop
@@ -27,6 +28,7 @@ from transports.proven import Proven
 from vault.content.keeping import Keep, fetch, set_keep
 from vault.content.prune import plan_prune, prune
 from vault.errors import Cancelled
+from vault.records import RecordHash
 from vault.releasing import release
 from vault.revisions.history import commit_info, releases
 from vault.vault import Vault
@@ -241,6 +243,28 @@ def test_copies_that_had_no_room_are_tried_again_once_something_changed(
     visited(alice, "stick")
     assert prune(alice).files == 1
     assert without_room(alice.store, "stick") is None
+
+
+class _Attic(Drop):
+    kind = "attic"
+
+
+class _Host(Drop):
+    tells_room = False  # what is free is what this machine has
+
+
+def test_a_medium_tells_whether_its_room_is_its_own(pair: tuple[Vault, Vault], tmp_path: Path) -> None:
+    """CLAY-79: what is tried again went by the kind of a place, of which a new one would have been forgotten."""
+    alice, _ = pair
+    Drop.create(tmp_path / "attic", entropy=alice.around.entropy)
+    film = RecordHash("P", bytes(32))
+    more = Wanted((film,), {film: WantedRecord(1, "film", 2000, 2000)})
+    known = WithoutRoom(1000, 1000, None, alice.around.now_ns())
+    with alice.writing(receiving=True) as w:
+        note_without_room(w, "full attic", known._replace(free=1 << 60))
+        note_without_room(w, "full host", known)
+    assert refused_before(alice, _Attic.open(tmp_path / "attic"), "full attic", more) is None
+    assert refused_before(alice, _Host.open(tmp_path / "attic"), "full host", more) == known
 
 
 def test_a_place_that_is_forgotten_is_tried_under_its_name(

@@ -58,6 +58,7 @@ class Drop(DropDirectory):
     """
 
     kind = "drop"
+    tells_room = True
     is_read_only = False
     warnings: Sequence[LaceError] = ()
 

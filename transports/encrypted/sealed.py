@@ -54,6 +54,11 @@ class SealedPlace:
         return self._inner.kind
 
     @property
+    def tells_room(self) -> bool:
+        """Whether `free_bytes` is what the place itself has."""
+        return self._inner.tells_room
+
+    @property
     def is_read_only(self) -> bool:
         """Whether nobody can publish over this road."""
         return self._inner.is_read_only

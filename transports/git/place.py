@@ -60,6 +60,7 @@ class GitPlace(MailboxView):
 
     kind = "git"
     is_read_only = False
+    tells_room = False
 
     def __init__(
         self,

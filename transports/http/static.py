@@ -63,6 +63,7 @@ class StaticMailbox:
 
     kind = "http"
     is_read_only = True
+    tells_room = False
     warnings: Sequence[LaceError] = ()
 
     def __init__(

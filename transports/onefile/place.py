@@ -83,6 +83,7 @@ class OneFile:
     """
 
     kind = ONE_FILE
+    tells_room = True
     warnings: Sequence[LaceError] = ()
 
     def __init__(self, path: Path, header: Header, entries: list[Entry], is_read_only: bool) -> None:
