@@ -18,5 +18,6 @@
 | `noted_visits`, `noted_times` | what the store notes of visits, as far as it can be read |
 | `results`, `came`, `endings` | what a visit came to: what it brought, and how it ended |
 | `problems` | what a person is told of a visit besides, and the way out of it |
+| `other_group` | what is refused because another group owns it |
 | `address`, `asking`, `mend` | from a name to a state, a beacon asked for, damage healed |
 """
