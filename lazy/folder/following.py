@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from lazy.contested import Conflict
-from lazy.folder.merging import base_of, what_went_named
+from lazy.folder.merging import what_went_named
 from vault.desks.diff import diff_trees
 from vault.desks.edit import PathInTheWay, apply_changes
 from vault.desks.memory import MemoryObjects
@@ -19,6 +19,7 @@ from vault.desks.merge import MergeOutcome, merge_trees
 from vault.desks.ports import Objects, Sink
 from vault.desks.tree import lookup
 from vault.folder.checked_out import Checkout
+from vault.folder.criss_cross import base_of
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, merge_bases, newest
 from vault.revisions.history import commit_info

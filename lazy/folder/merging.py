@@ -1,8 +1,6 @@
 """Merging heads into one tree, with the one base that the graph gives (architecture, One folder; CLAY-76).
 
-Where histories criss-cross there are several nearest common ancestors, and choosing one would let a hash decide what
-is kept. They are merged into one virtual base instead; a path on which they disagree has no base at all, so that a
-difference there is for a person.
+Where histories criss-cross that is a virtual one (`vault.folder.criss_cross`).
 """
 
 from __future__ import annotations
@@ -15,18 +13,18 @@ from lazy.people import label_of
 from vault.commands import as_typed
 from vault.content.keeping import LetGo, explained
 from vault.desks.chunks import MissingObject
-from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Objects, Source
 from vault.folder.brought_paths import base_with_brought
+from vault.folder.criss_cross import base_of
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor, merge_bases, newest
 from vault.revisions.history import commit_info, releases_of
 from vault.vault import Vault
 
-__all__ = ["Folded", "MergeStep", "base_between", "base_of", "fold", "in_order", "is_past", "steps"]
+__all__ = ["Folded", "MergeStep", "base_between", "fold", "in_order", "is_past", "steps"]
 __all__ += ["what_went_named"]
 
 
@@ -191,29 +189,6 @@ def is_past(
         if before and all(entry == here for entry in before):
             return True
     return False
-
-
-def base_of(objects: MemoryObjects, vault: Vault, bases: Sequence[RecordHash]) -> RecordHash | None:
-    """Return the base tree for nearest common ancestors: theirs, or of several the virtual one; None for none.
-
-    A virtual base is made in `objects`, which must read the store's trees too.
-    """
-    if not bases:
-        return None
-    tree = commit_info(vault.store, bases[0]).tree
-    done = [bases[0]]
-    for other in bases[1:]:
-        below = {base for known in done for base in merge_bases(vault.store, known, other).commits}
-        lower = base_of(objects, vault, newest(vault.store, below))
-        outcome = merge_trees(objects.of(vault.group), lower, tree, commit_info(vault.store, other).tree)
-        if outcome.root is None:
-            paths = [conflict.path for conflict in outcome.conflicts]
-            agreed = resolve_with(outcome, dict.fromkeys(paths, "ours"))
-            tree = apply_changes(objects.of(vault.group), agreed, dict.fromkeys(paths))
-        else:
-            tree = outcome.root
-        done.append(other)
-    return tree
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lazy.address import ResolvedCommit
 from lazy.folder.merge_analysis import Analysis, is_other_question
-from lazy.folder.merging import base_of, what_went_named
+from lazy.folder.merging import what_went_named
 from lazy.folder.permitted import refused
 from lazy.folder.updated import HeadConflict
 from vault.commands import as_option, as_typed
@@ -19,6 +19,7 @@ from vault.desks.ports import Objects, Sink
 from vault.desks.strategies import Strategy, merge_by
 from vault.errors import CallerError
 from vault.folder.brought_paths import base_with_brought, goes_on_from_brought
+from vault.folder.criss_cross import base_of
 from vault.folder.virtual_base import as_it_came, is_all_in
 from vault.folder.work import Changes, Checkout
 from vault.permits import NotPermitted

@@ -10,6 +10,7 @@
 | `desk_moves`, `unshared` | what one has where another lies or lay before it was moved, and nobody got yet |
 | `divergence`, `brought_paths`, `copies` | what my line has beyond it, what was brought by path, and copies beside it |
 | `virtual_base`, `desks_around` | the merge base of a new desk, from what it has of the desks around it |
+| `criss_cross` | the one base of several nearest common ancestors |
 | `kept_out` | what is shared no more and stays in the folder |
 | `unnamed` | what a commit takes in or takes away only where a person named it |
 | `gone_desks` | what waits for a word while the folder of another desk is gone |

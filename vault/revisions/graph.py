@@ -20,6 +20,7 @@ __all__ = [
     "json_texts",
     "merge_bases",
     "nearest_below",
+    "nearest_common",
     "newest",
     "tree_is_here",
 ]
@@ -120,7 +121,11 @@ def merge_bases(store: Store, ours: RecordHash, theirs: RecordHash) -> MergeBase
 
     A nearer one whose tree is not here (an unreleased state) is skipped, and what lies below it is asked.
     """
-    common = ancestors(store, ours) & ancestors(store, theirs)
+    return nearest_common(store, ancestors(store, ours) & ancestors(store, theirs))
+
+
+def nearest_common(store: Store, common: Collection[str]) -> MergeBases:
+    """Return the same for what two commits have in common, as hash texts of all their common ancestors."""
     below: dict[str, list[str]] = {}
     above = dict.fromkeys(common, 0)  # children that are common and not skipped yet
     for child, parent in store.rows(
