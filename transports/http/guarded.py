@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from starlette.requests import ClientDisconnect, Request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from transports.http.thin import STEP_BYTES, keep_little_unsent
+from transports.http.thin import STEP_BYTES, keep_little_unsent, unconfirmed
 from vault.errors import LaceError
 from vault.files import reason_of
 
@@ -31,6 +31,8 @@ LINE: Final = "lace.line"
 REST: Final = "lace.rest"
 """Where it holds what came of a body that was cut and nobody read."""
 _HEAD_SECONDS = 15.0  # for a handshake, and for a whole request head
+_LOOK_SECONDS = 0.1  # between two looks whether a client moves, while the server ends
+_STALLED_LOOKS = 10  # in a row without a byte: who moves still has the server's own patience
 _TOLD = 20  # faults that one run tells of
 _OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})  # of this machine, and of no line
 
@@ -195,13 +197,16 @@ class GuardedProtocol(H11Protocol):
     since = 0.0
     """When it began, by the clock of the loop."""
     _guard: asyncio.TimerHandle | None = None
+    _look: asyncio.TimerHandle | None = None
+    _wire: socket.socket | None = None  # its transport forgets it one turn of the loop before it says that it is over
+    _moves = 0  # times that something came, or that what was to go went
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request head."""
         super().connection_made(transport)
         self.since = self.loop.time()
         self._make_room()
-        wire: socket.socket | None = transport.get_extra_info("socket")
+        self._wire = wire = transport.get_extra_info("socket")
         if wire is not None:
             if self.doorstep is not None:
                 self.doorstep.comes_in(wire.fileno())
@@ -220,11 +225,42 @@ class GuardedProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Wait for a head again once a request is answered."""
         is_waiting = self.cycle is None or self.cycle.response_complete
+        self._moves += 1
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             self._disarm()
         elif is_waiting and self._guard is None:
             self._arm()
+
+    def resume_writing(self) -> None:
+        """Take note that what was to go went."""
+        self._moves += 1
+        super().resume_writing()
+
+    def shutdown(self) -> None:
+        """End once the request under way is answered, and before that where its client stalls.
+
+        A program that is stopped, or a machine that sleeps, would make everybody who ends a server wait for it.
+        """
+        super().shutdown()
+        self._await_a_move(None, 0)
+
+    def _await_a_move(self, before: tuple[int, int | None] | None, unmoved: int) -> None:
+        kept = unconfirmed(self._wire) if self._wire is not None else None
+        now = self._moves, kept
+        unmoved = unmoved + 1 if now == before and self._waits_for_client(kept) else 0
+        if unmoved >= _STALLED_LOOKS:
+            self.transport.abort()
+            return
+        self._look = self.loop.call_later(_LOOK_SECONDS, self._await_a_move, now, unmoved)
+
+    def _waits_for_client(self, kept: int | None) -> bool:
+        """Tell whether it is the client's turn; where the kernel does not say what it keeps, a thin line may move."""
+        if kept is None:
+            return False
+        if self.cycle is None or self.cycle.response_complete or self.flow.write_paused or kept:
+            return True
+        return self.cycle.more_body and not self.cycle.body
 
     def eof_received(self) -> None:
         """Let go at once of a client that hangs up: whatever it did not take yet goes nowhere.
@@ -237,6 +273,8 @@ class GuardedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Keep what came of a body before the cut."""
         self._disarm()
+        if self._look is not None:
+            self._look.cancel()
         if self.cycle is not None and not self.cycle.response_complete:
             # The server would drop what came before the cut and nobody read yet.
             self.cycle.scope[REST] = bytes(self.cycle.body)  # type: ignore[typeddict-unknown-key]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import socket
+import struct
 import sys
 from contextlib import suppress
 from typing import Final
 
-__all__ = ["STEP_BYTES", "keep_little_unsent"]
+__all__ = ["STEP_BYTES", "keep_little_unsent", "unconfirmed"]
 
 STEP_BYTES: Final = 64 * 1024
 """What one silence is measured by, whatever is sent at once."""
@@ -24,3 +25,17 @@ def keep_little_unsent(wire: socket.socket) -> None:
     if _OPTION is not None:
         with suppress(OSError):
             wire.setsockopt(socket.IPPROTO_TCP, _OPTION, _UNSENT)
+
+
+def unconfirmed(wire: socket.socket) -> int | None:
+    """Return how many bytes the kernel keeps until the other side confirms them; None where it does not say."""
+    if sys.platform != "linux":
+        return None
+    import fcntl  # noqa: PLC0415 - there is none on Windows
+    import termios  # noqa: PLC0415 - as above
+
+    try:
+        said = fcntl.ioctl(wire.fileno(), termios.TIOCOUTQ, bytes(4))  # SIOCOUTQ has the same number
+    except (OSError, ValueError):
+        return None  # it is closed
+    return int(struct.unpack("i", said)[0])
