@@ -5,7 +5,8 @@ The server itself stands in `server`, and is loaded where somebody serves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from lace_tui.keymap import key_of
 from lace_tui.messages import DidAsk, DidServe
 from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, STRONG, mark
+from vault.errors import LaceError
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from lace_tui.server import Server
     from lazy.live.answering import Served
+    from lazy.receiving.revoked import Revoked
     from vault.surroundings import Surroundings
 
 __all__ = ["Serving"]
@@ -77,8 +80,22 @@ class Serving(Asking):
             self.notify(told, title="Serving", markup=False)
         for one in served.revoked:
             self.notify(inert(one.sentence), title="Serving", severity="warning", markup=False)
+        if served.revoked:
+            self._forget_told(served.revoked)
         for release in served.releases:
             self.notify(inert(release.sentence), title="Serving", markup=False)
+
+    def _forget_told(self, told: Collection[Revoked]) -> None:
+        """Take off the note, in a thread, of whom the person was told: the next sync would tell it as news again."""
+
+        def forget() -> Message:
+            from lazy.receiving.revoked import forget_told  # noqa: PLC0415 - hardly anybody is revoked
+
+            with suppress(LaceError), self._vault() as vault:  # what cannot be noted now is told twice
+                forget_told(vault, told)
+            return DidAsk(lambda _: None, None)
+
+        self._work("told", forget)
 
     @property
     def running(self) -> list[Content]:

@@ -19,12 +19,14 @@ from lace_tui.screens.dialogs import Leaving, Question, ServingPage
 from lace_tui.screens.peers import Peers
 from lace_tui.screenshots import Story
 from lazy.belonging.adopting import adopt
+from lazy.belonging.revoking import plan_revocation, revoke
 from lazy.live.answering import Served
 from lazy.live.serving import Service
 from lazy.places.adding import add_place
+from lazy.receiving.revoked import revoked_unheard
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
-from transports.errors import AddressInUse, PlaceUnreachable
+from transports.errors import AddressInUse, PlaceUnreachable, RefusedThere
 from transports.http.identity import LIFETIME
 from vault.errors import EnvironmentFault, LaceError
 from vault.names import Version
@@ -98,6 +100,23 @@ async def test_friends_are_served_until_that_is_ended(app: LaceApp, story: Story
         with story.open("bob") as bob, pytest.raises(PlaceUnreachable):
             sync(bob, ["alices"])
         assert app._activity[0] == "lace serve --listen 127.0.0.1:0"
+
+
+async def test_who_was_revoked_is_told_once_by_the_server_or_by_a_sync(app: LaceApp, story: Story) -> None:
+    """LAZ-69, APP-1: the next sync told as news what the app had said while it served."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await _serve(app, pilot)
+        assert app.server is not None
+        with story.open("bob") as bob:
+            add_place(bob, "alices", app.server.uri, cwd=story.root)
+            revoke(bob, plan_revocation(bob, "self"))
+            with pytest.raises(RefusedThere):  # once it is there
+                sync(bob, ["alices"])
+        await settle(pilot)
+        assert "bob revoked their own key" in [str(note.message) for note in app._notifications]
+    with story.open("alice") as vault:
+        assert revoked_unheard(vault) == []
 
 
 async def test_nobody_is_served_once_the_app_is_left(app: LaceApp) -> None:
