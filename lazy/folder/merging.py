@@ -6,7 +6,7 @@ Where histories criss-cross that is a virtual one (`vault.folder.criss_cross`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from lazy.people import label_of
@@ -17,11 +17,12 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Objects, Source
+from vault.desks.tree import read_directory
 from vault.folder.brought_paths import base_with_brought
 from vault.folder.criss_cross import base_of
 from vault.records import RecordHash
-from vault.revisions.graph import is_ancestor, merge_bases, newest
-from vault.revisions.history import commit_info, releases_of
+from vault.revisions.graph import ancestors, is_ancestor, merge_bases, newest
+from vault.revisions.history import ReleaseInfo, commit_info, releases_of
 from vault.vault import Vault
 
 __all__ = ["Folded", "MergeStep", "base_between", "fold", "in_order", "is_past", "steps"]
@@ -210,7 +211,7 @@ def what_went_named(vault: Vault, commits: Sequence[RecordHash]) -> Iterator[Non
         found = explained(vault.store, error)
         if not isinstance(found, LetGo):
             raise
-        released = next(iter(releases_of(vault.store, commits)), None)
+        released = _holding(vault, commits, error.record)
         if released is None:
             raise found from error
         where = f"{label_of(vault, released.node)}/{released.desk}@{released.version}"
@@ -218,6 +219,31 @@ def what_went_named(vault: Vault, commits: Sequence[RecordHash]) -> Iterator[Non
             f"Content of {where} is needed for this, and was let go here.",
             hint=f"Get it back with: {as_typed('fetch', where)} - then sync, and try again.",
         ) from error
+
+
+def _holding(vault: Vault, commits: Sequence[RecordHash], content: RecordHash) -> ReleaseInfo | None:
+    """Return the release of one of some commits that has a content, else of what lies below: of a virtual base that is.
+
+    Where it is a part of a content, as where only some came back, none says so: then it is the first of these commits.
+    """
+    near = releases_of(vault.store, commits)
+    below = set[str]().union(*(ancestors(vault.store, commit) for commit in commits))
+    far = sorted(releases_of(vault.store, [RecordHash.parse(text) for text in below]), key=lambda one: one.version)
+    seen: set[RecordHash] = set()  # what is in one folder has been looked for
+
+    def has(tree: RecordHash) -> bool:
+        if tree in seen:
+            return False
+        seen.add(tree)
+        with suppress(MissingObject):
+            return any(
+                entry.hash == content or (entry.is_dir and has(entry.hash))
+                for entry in read_directory(vault.store, tree)
+            )
+        return False
+
+    found = (one for one in [*near, *reversed(far)] if has(commit_info(vault.store, one.commit).tree))
+    return next(found, next(iter([*near, *reversed(far)]), None))
 
 
 def _label(vault: Vault, commit: RecordHash) -> str:
