@@ -11,7 +11,7 @@
 | `drafts`, `picking`, `noted_decision` | what is said of a conflict and its decision, and of one made again |
 | `message`, `secret`, `following`, `who` | the message of a commit, a passphrase asked for, `--follow`, who is who |
 | `releases`, `left_out` | what a release brings and does not bring, and the exports that a report leaves out |
-| `permits`, `desk_rules` | rules about who may write and read and what is kept, in words, and made |
+| `permits`, `desk_rules`, `needed` | rules about who may write and read and what is kept, in words, and made |
 """
 
 from __future__ import annotations

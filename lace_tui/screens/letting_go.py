@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.needed import needed_text
 from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
@@ -60,7 +61,7 @@ def _plan(vault: Vault, keep: int, watch: Watch) -> Pruning:
 
 def _planned(asker: PlaceScreen, action_id: str, keep: int, plan: Pruning, *, is_anew: bool = False) -> Card | None:
     if not (plan.lets_go or plan.packs):
-        return Card("Prune: nothing to do", (mark("= Nothing here is old and unneeded.", GOOD), *_unproven(plan)))
+        return Card("Prune: nothing to do", (mark("= Nothing here is old and unneeded.", GOOD), *_staying(plan)))
     command = f"lace prune --keep {keep}"
     lines = (
         [mark("! Something changed since you saw the plan, so nothing was done. It is now:", BAD)] if is_anew else []
@@ -90,17 +91,21 @@ def _plan_lines(plan: Pruning) -> list[Content]:
     lines = [mark(f"{_what(plan)} would go for good: {about} {bytes_text(plan.freed)}.", STRONG)]
     lines += [mark(f"  {commit.desk}@{commit.number}") for commit in plan.commits[:_NAMED]]
     lines += [mark(line, QUIET) for line in more_lines(len(plan.commits), _NAMED)]
-    lines += [*_unreached(plan), *_unproven(plan)]
+    lines += [*_unreached(plan), *_staying(plan)]
     lines.append(mark("What was signed stays: messages, versions, who and when."))
     return lines
 
 
-def _unproven(plan: Pruning) -> list[Content]:
-    if not plan.unproven:
-        return []
-    what = plural(plan.unproven, "old released file")
-    text = f"{what} would go too, but no place you know has a copy of your own: after this a sync with one makes it"
-    return [mark(text, QUIET)]
+def _staying(plan: Pruning) -> list[Content]:
+    """Return what to say of files that rules are about and that stay."""
+    lines = []
+    if plan.unproven:
+        what = plural(plan.unproven, "old released file")
+        text = f"{what} would go too, but no place you know has a copy of your own: after this a sync with one makes it"
+        lines.append(mark(text, QUIET))
+    if plan.needed:
+        lines.append(mark(needed_text(plan.needed), QUIET))
+    return lines
 
 
 def _what(plan: Pruning) -> str:

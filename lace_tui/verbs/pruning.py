@@ -9,6 +9,7 @@ from contextlib import suppress
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
+from lace_tui.cli.needed import needed_text
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from vault.content.keeping import keeps
@@ -24,8 +25,8 @@ __all__ = ["NotAgreed", "configure", "run"]
 
 _NAMED = 20  # commits shown; the rest is counted
 _HELD = (
-    "No file goes by lace desk keep: some member's newest release has it, or nobody else is known to have the old one,"
-    " or the state that has it is needed: it has a label, a conflict is about it, or two lines went on from there."
+    "No file goes by lace desk keep: some member's newest release or a state of yours has it too, or nobody else is"
+    " known to have the old one."
 )
 
 _UNREACHED = "content that no revision here has any more (as after an undo)"
@@ -67,7 +68,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
     def text(paint: Paint) -> str:
         lines = [*_lines(done, paint, planned=planned)]
-        if has_rules and not (done.files or done.unproven):
+        if has_rules and not (done.files or done.unproven or done.needed):
             lines.append(_HELD)
         return "\n".join(lines)
 
@@ -128,6 +129,7 @@ def _data(done: Pruning, *, planned: bool) -> dict[str, object]:
         "commits": [{"desk": c.desk, "number": c.number, "commit": c.commit} for c in done.commits],
         "files": done.files,
         "files_unproven": done.unproven,
+        "files_needed": done.needed,
         "unreached": done.unreached,
         "kept_states": list(done.kept),
         "records": done.records,
@@ -148,6 +150,8 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
         yield f"{what} would go too, but no place you know has a copy of your own, beside what friends have there."
         way = "lace sync with a stick or a git remote makes one, then lace prune lets go of them"
         yield f"  {'lace prune asks for one, ' if planned else ''}{way}"
+    if done.needed:
+        yield needed_text(done.needed)
     if not done.lets_go and not done.packs:
         yield "Nothing here is old and unneeded."
     elif not done.lets_go:

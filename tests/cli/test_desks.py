@@ -515,8 +515,8 @@ def test_what_comes_after_an_update_is_about_the_desk_that_was_updated(
         assert typed == ("lace release" if inside else "lace release --desk lyrics")
 
 
-def test_a_state_that_two_went_on_from_is_named_where_its_files_stay(pair: tuple[Person, Person]) -> None:
-    """CLAY-79, CLAY-75: a film was kept by where two lines parted, and two other reasons were given, both untrue."""
+def test_a_state_that_two_went_on_from_is_named_while_a_merge_may_need_it(pair: tuple[Person, Person]) -> None:
+    """CLAY-79, CLAY-75: a film was kept for ever by where two lines had parted, also once both had met again."""
     alice, bob = pair
     alice.write("film.bin", b"\1\2\3" * 30_000)
     alice.lace("release", "3.0.0")
@@ -524,21 +524,23 @@ def test_a_state_that_two_went_on_from_is_named_where_its_files_stay(pair: tuple
         person.lace("sync", "stick")
     bob.lace("update")
     for person in (alice, bob):
+        (person.folder / "film.bin").unlink()
         person.write(f"{person.name}.txt", "at once\n")
         person.lace("release", f"3.1.{len(person.name)}")
     for person in (bob, alice):
         person.lace("sync", "stick")
-    alice.lace("update")
-    (alice.folder / "film.bin").unlink()
-    alice.lace("release", "3.2.0")
-    alice.lace("sync", "stick")
-    bob.lace("sync", "stick")
-    bob.lace("update")
-    bob.write("more.txt", "more\n")
-    bob.lace("release", "3.3.0")
-    bob.lace("sync", "stick")
-    alice.lace("sync", "stick")
     alice.lace("desk", "keep", "film.bin", "1")
     told = alice.text("prune", "--dry-run")
-    assert "No file goes by lace desk keep" in told
-    assert "two lines went on from there" in told
+    assert "1 old released file stays, since a release with it is needed: a coming merge may need it" in told
+    assert "No file goes by lace desk keep" not in told
+    assert alice.lace("prune", "--dry-run")["files_needed"] == 1
+    alice.lace("update")
+    alice.lace("release", "3.2.0")
+    told = alice.text("prune", "--dry-run")
+    assert "needed: a coming merge" not in told
+    assert "The content of 1 old released file would go" in told
+    alice.lace("prune", "--yes")
+    for person in (alice, bob):
+        person.lace("sync", "stick")
+    bob.lace("update")
+    assert (bob.folder / "alice.txt").read_text() == "at once\n"

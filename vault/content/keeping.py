@@ -2,7 +2,8 @@
 
 A rule says of a path of a desk how many of each member's newest releases keep their files below it; the rule with the
 longest path that fits decides, and without one all are kept. `lace prune` follows the rules: of older releases that my
-line contains and somebody else's log or vector says they know, those files' content goes. A vector counts log entries,
+line contains and somebody else's log or vector says they know, those files' content goes, but for what a coming merge
+may need, and what has a label or an open conflict (`vault.content.merge_needs`). A vector counts log entries,
 not content: whoever fetched only a part, or let go of it too, has it no more than I do. So content goes only while it
 lies in bundles of my own mailbox on a place too (`vault.content.copies`); two who meet over a line alone let go of
 nothing. Names, sizes and sums stay, so the release stays visible and proven; reading such a file says that it was let
@@ -11,7 +12,7 @@ go, and `fetch` asks for it again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vault.desks.chunks import MissingObject, check_here
@@ -24,14 +25,11 @@ from vault.revisions.graph import ancestors
 from vault.revisions.history import ReleaseInfo, commit_info, line_head, releases
 from vault.store import Store
 from vault.vault import Vault
+from vault.watch import Watch
 
 __all__ = ["BadKeep", "Keep", "LetGo", "Letting", "explained", "fetch", "give_up", "keeps", "letting"]
 __all__ += ["set_keep"]
 
-# A commit that others may still build on, or that somebody pointed at, is never old.
-_NEEDED = """
-SELECT parent FROM parent GROUP BY parent HAVING count(*) > 1 UNION SELECT commit_hash FROM checkout
-UNION SELECT v.commit_hash FROM label l JOIN rev v ON v.hash = l.rev"""
 # Somebody who was revoked lost their device, or is met no more: what they had is nobody's.
 _CONFIRMED = """
 SELECT 1 FROM peer_vector JOIN member USING (node)
@@ -119,29 +117,52 @@ class Letting:
         commits: hash texts of old releases' commits with something that may go.
         drop: size of each content that may go, unless something else needs it.
         keep: records of these commits' trees that stay with all they reach.
+        needed: those of the others that stay since a coming merge, a label, a folder or an open conflict needs them,
+            with all they reach.
+        held: contents that would go but for `needed`.
     """
 
     commits: set[str] = field(default_factory=set)
     drop: dict[RecordHash, int] = field(default_factory=dict)
     keep: set[RecordHash] = field(default_factory=set)
+    needed: set[RecordHash] = field(default_factory=set)
+    held: set[RecordHash] = field(default_factory=set)
 
 
-def letting(vault: Vault) -> Letting:
+def letting(vault: Vault, watch: Watch = Watch()) -> Letting:
     """Find the old releases that the rules are about, and their files below the rules' paths."""
-    store = vault.store
     found = Letting()
-    needed = {str(row[0]) for row in store.rows(_NEEDED)}
-    needed |= {head for row in store.rows("SELECT heads FROM conflict") for head in str(row[0]).split()}
-    needed |= {each for row in store.rows("SELECT also FROM checkout") for each in str(row[0]).split()}
-    for desk, _ in store.notes(KEEPING):
-        head = line_head(store, vault.node.text, desk)
-        line = ancestors(store, head.commit) - {head.commit.text} - needed if head is not None else set()
-        for commit, rank in _old(vault, releases(store, desk), line).items():
-            tree = commit_info(store, commit).tree
-            if store.have([tree]):
-                found.commits.add(commit.text)
-                _sort(store, keeps(store, desk), tree, "", rank, found)
+    for desk, _ in vault.store.notes(KEEPING):
+        head = line_head(vault.store, vault.node.text, desk)
+        line = ancestors(vault.store, head.commit) if head is not None else set()
+        old = _old(vault, releases(vault.store, desk), line - {head.commit.text} if head is not None else line)
+        if old:
+            _add(vault, desk, line, old, found, watch)
     return found
+
+
+def _add(vault: Vault, desk: str, line: set[str], old: Mapping[RecordHash, int], found: Letting, watch: Watch) -> None:
+    """Add what the rules of one desk let go of."""
+    from vault.content.merge_needs import needs  # noqa: PLC0415 - hardly any desk has a rule
+
+    needed, rules, going = needs(vault, line, watch), keeps(vault.store, desk), set[RecordHash]()
+    for commit, rank in old.items():
+        tree = commit_info(vault.store, commit).tree
+        if not vault.store.have([tree]):
+            continue
+        one = Letting()
+        _sort(vault.store, rules, tree, "", rank, one)
+        found.commits.add(commit.text)
+        found.keep |= one.keep
+        if commit.text not in needed.commits:
+            found.drop |= one.drop
+            going.update(one.drop)
+        elif one.drop:
+            found.needed.add(tree)
+            found.held.update(one.drop)
+    read = needed.contents & going
+    found.needed |= read
+    found.held |= read
 
 
 def _old(vault: Vault, found: Sequence[ReleaseInfo], line: set[str]) -> dict[RecordHash, int]:

@@ -44,6 +44,11 @@ AND NOT EXISTS (SELECT 1 FROM checkout k WHERE k.commit_hash = c.hash OR instr(k
 AND NOT EXISTS (SELECT 1 FROM conflict f WHERE instr(f.heads, c.hash))
 ORDER BY r.desk, r.number"""
 
+# Of a friend's state between releases only the commit came. Where my own merge made the same of it, its tree is mine.
+_STAYING = """
+SELECT hash, tree, signer FROM commits c WHERE signer = ?1
+OR EXISTS (SELECT 1 FROM shared s WHERE s.p = c.p AND s.content = 1)
+OR hash IN (SELECT parent FROM parent GROUP BY parent HAVING count(*) > 1)"""
 _IS_STATE = "SELECT 1 FROM commits WHERE tree = ? LIMIT 1"
 
 
@@ -107,6 +112,8 @@ class Pruning(NamedTuple):
         left: bytes in packs that a writer or a prune left when it was cut off: freed, or still read.
         unreached: how many of the records are of no commit, since nothing here reaches them any more.
         kept: the states that were kept under a name and of which content goes, as addresses.
+        needed: contents that these rules are about too, and that stay because a coming merge, a label, a folder or an
+            open conflict needs the state that has them, and nothing else holds them.
     """
 
     commits: tuple[PrunedCommit, ...]
@@ -122,6 +129,7 @@ class Pruning(NamedTuple):
     left: int = 0
     unreached: int = 0
     kept: tuple[str, ...] = ()
+    needed: int = 0
 
     @property
     def lets_go(self) -> bool:
@@ -166,9 +174,11 @@ def plan_of(vault: Vault, keep: int, watch: Watch, strays: Sequence[int], noted:
     if keep < 1:
         raise ValueError(f"at least the newest revision keeps its content, not {keep}")
     reached = Reached(vault, watch)
-    old, going = _old(vault, keep), letting(vault)
+    old, going = _old(vault, keep), letting(vault, watch)
     others = {one.commit.commit.text for one in old} | going.commits
     is_whole = _note_staying(vault, reached, others, going.keep, keep, noted)
+    needed = sum(p is not None and not reached.stays(p) for p in map(vault.store.position, going.held))
+    reached.note(Table.KEEP, going.needed)
     reached.note(Table.GONE, {one.tree for one in old}, But.STAYING_OR_SHARED)
     unreached = reached.note_unreached() if is_whole else 0
     files, unproven = _let_go(vault, reached, going, watch)
@@ -178,6 +188,7 @@ def plan_of(vault: Vault, keep: int, watch: Watch, strays: Sequence[int], noted:
         packs=len(packs.packs) + len(strays),
         files=files,
         unproven=len(unproven),
+        needed=needed,
         left=sum(strays),
         unreached=unreached,
     )
@@ -258,7 +269,7 @@ def _note_staying(
     """
     store = vault.store
     mine, trees = set(noted), set(others)
-    for commit, tree, signer in store.rows("SELECT hash, tree, signer FROM commits"):
+    for commit, tree, signer in store.rows(_STAYING, vault.node.text):
         if str(commit) not in old:
             (mine if signer == vault.node.text else trees).add(RecordHash.parse(str(tree)))
     mine |= {RecordHash.parse(str(tree)) for (tree,) in store.rows("SELECT tree FROM checkout")}
