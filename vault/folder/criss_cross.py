@@ -33,32 +33,47 @@ def base_of(
         vault: whose graph it is.
         bases: commits, none an ancestor of another.
         made: what was made in these objects before, and takes what is made now: of three lines that cross again and
-            again, each lower base is asked for twice by the one above it.
+            again, each lower base is asked for more than once by those above it.
 
     Raises:
         MissingObject, TreeError: a content that has to be merged is not here.
     """
     known: Made = {} if made is None else made
-    key = tuple(bases)
-    if key not in known:
-        known[key] = _made(objects, vault, bases, known)
-    return known[key]
+    waiting = [tuple(bases)]  # no recursion: who releases at once with a friend each day crosses a thousand times
+    while waiting:
+        key = waiting[-1]
+        lower = _lower(vault, key) if key not in known else []
+        lacking = [each for each in lower if each not in known]
+        if not lacking:
+            waiting.pop()
+            if key not in known:
+                known[key] = _made(objects, vault, key, [known[each] for each in lower])
+        waiting += lacking
+    return known[tuple(bases)]
 
 
-def _made(objects: MemoryObjects, vault: Vault, bases: Sequence[RecordHash], made: Made) -> RecordHash | None:
+def _lower(vault: Vault, bases: Sequence[RecordHash]) -> list[tuple[RecordHash, ...]]:
+    """Return what each base but the first has in common with those before it: what it is merged over."""
+    found = []
+    for at, other in enumerate(bases[1:], 1):
+        below = {base for known in bases[:at] for base in merge_bases(vault.store, known, other).commits}
+        found.append(tuple(newest(vault.store, below)))
+    return found
+
+
+def _made(
+    objects: MemoryObjects, vault: Vault, bases: Sequence[RecordHash], lower: Sequence[RecordHash | None]
+) -> RecordHash | None:
+    """Merge bases in turn, each over the tree of its lower ones."""
     if not bases:
         return None
     tree = commit_info(vault.store, bases[0]).tree
-    done = [bases[0]]
-    for other in bases[1:]:
-        below = {base for known in done for base in merge_bases(vault.store, known, other).commits}
-        lower = base_of(objects, vault, newest(vault.store, below), made)
-        outcome = merge_trees(objects.of(vault.group), lower, tree, commit_info(vault.store, other).tree)
+    for other, base in zip(bases[1:], lower, strict=True):
+        outcome = merge_trees(objects.of(vault.group), base, tree, commit_info(vault.store, other).tree)
         if outcome.root is None:
             paths = [conflict.path for conflict in outcome.conflicts]
             agreed = resolve_with(outcome, dict.fromkeys(paths, "ours"))
             tree = apply_changes(objects.of(vault.group), agreed, dict.fromkeys(paths))
         else:
             tree = outcome.root
-        done.append(other)
     return tree
