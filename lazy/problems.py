@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import NamedTuple, Self
 
 from vault.commands import as_typed
 from vault.errors import LaceError
+from vault.records import RecordHash
 from vault.store.database import StoreDamaged
+from vault.store.packread import PackDamaged
 
-__all__ = ["DAMAGE", "NO_PERSON_NEEDED", "Problem", "at_place", "hint_at", "written_anew"]
+__all__ = ["DAMAGE", "NO_PERSON_NEEDED", "Problem", "at_place", "damaged_here", "hint_at", "written_anew"]
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine. What a path names may yet come.
 # What went back of mine is brought forward by the visit that tells it. What a host keeps in plain is told at
@@ -67,6 +69,13 @@ def written_anew(peer: str, kind: str, *, is_mine: bool = False) -> tuple[str, s
         elsewhere = f"where it lies whole, or let {peer} bring it to another place: lace place add OTHER URI"
         return f"{told} Or sync {elsewhere}", f"Sync {elsewhere}"
     return f"{peer} writes it anew with lace fsck --repair while the place is there; or sync where it lies whole.", ""
+
+
+def damaged_here(damaged: Set[RecordHash]) -> Problem:
+    """Return what is to be said of records that are not whole in this vault (REC-5)."""
+    what = "1 record is" if len(damaged) == 1 else f"{len(damaged)} records are"
+    text = f"{what} damaged here and cannot be given to anybody. ({min(damaged)})"
+    return Problem(PackDamaged.code, text, hint=PackDamaged.hint)
 
 
 def at_place(error: LaceError, place: str) -> LaceError:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from transports.bundles.bundle import Near
-from transports.bundles.bundling import write_bundles
+from transports.bundles.bundling import Given, write_bundles
 from transports.index.merging import MAX_RUN_ENTRIES, merge_runs, runs_to_merge
 from transports.index.runs import BundleRef, Run, RunBuilder, RunRef
 from transports.layout import BUNDLE_NAME, MIB
@@ -34,13 +34,14 @@ class Addition(NamedTuple):
     Args:
         hash: of the record.
         app: its App value.
-        load: returns its stored bytes; called when its turn comes.
+        load: returns its stored bytes, or None where they are not its own any more; called when its turn comes. Short
+            ones need not be proven: see `BundleWriter.add`.
         near: returns records of this mailbox that its bytes are like; called with `load`.
     """
 
     hash: RecordHash
     app: str
-    load: Callable[[], bytes | memoryview]
+    load: Callable[[], bytes | memoryview | None]
     near: Callable[[], Near | None] | None = None
 
 
@@ -70,6 +71,7 @@ class Publication(NamedTuple):
         obsolete: run files that no head names once the new one is published.
         copied: records written.
         referenced: records that another bundle on the medium holds.
+        damaged: records that were left out, for their bytes are not theirs any more.
     """
 
     runs: tuple[RunRef, ...]
@@ -77,6 +79,7 @@ class Publication(NamedTuple):
     obsolete: tuple[str, ...] = ()
     copied: int = 0
     referenced: int = 0
+    damaged: frozenset[RecordHash] = frozenset()
 
 
 def publish(
@@ -114,22 +117,22 @@ def publish(
     builder = RunBuilder()
     for record, app in gone.records.items():
         builder.withdraw(record, app)
-    to_copy = _to_copy(additions, mailbox.node, listing, cancel)
-    indexes = write_bundles(lambda: writer.add_bundle(limit=_PUBLISH_LIMIT, are_copies=are_copies), to_copy)
+    to_copy, damaged = _to_copy(additions, mailbox.node, listing, cancel), set[RecordHash]()
+    indexes = write_bundles(lambda: writer.add_bundle(limit=_PUBLISH_LIMIT, are_copies=are_copies), to_copy, damaged)
     bundles = tuple(index.ref(mailbox.node) for index in indexes)
     placed = [index.run.placed(bundle) for index, bundle in zip(indexes, bundles, strict=True)]
     copied = sum(len(run) for run in placed)
     referenced = sum(map(len, references))
     if not copied and not referenced and not len(builder) and not gone.runs:
-        return Publication(tuple(runs))
+        return Publication(tuple(runs), damaged=frozenset(damaged))
     fresh = _gathered([builder.build(), *references, *placed])
     kept, obsolete = _write_runs(mailbox, writer=writer, runs=runs, fresh=fresh, gone=gone)
-    return Publication(kept, bundles, obsolete, copied, referenced)
+    return Publication(kept, bundles, obsolete, copied, referenced, frozenset(damaged))
 
 
 def _to_copy(
     additions: Iterable[Addition], node: Verifier, listing: Listing | None, cancel: Callable[[], bool] | None
-) -> Iterator[tuple[RecordHash, str, bytes | memoryview, Near | None]]:
+) -> Iterator[Given]:
     """Yield what a bundle takes of each addition that no bundle of the node is listed to hold."""
     listed = listing if listing is not None and len(listing) else None  # often there is nothing to look up
     taken = DigestTable(0)

@@ -20,11 +20,12 @@ from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake, passed_by
 from lazy.live.offering import HINTS_FROM, TierAnswer, tell
 from lazy.live.outcome import Outcome
-from lazy.live.sending import damaged_here, list_after, send_after, send_named
+from lazy.live.sending import list_after, send_after, send_named
 from lazy.live.standing import TIERS, Standing, agree, my_standing
 from lazy.live.terse import in_short, shared_words, taken_as, takes_short
 from lazy.people import label_of, left
 from lazy.places.registry import way_back
+from lazy.problems import damaged_here
 from lazy.receiving.receive import Receiver
 from lazy.receiving.revoked import Revoked, revoked_as
 from lazy.results import PlaceResult

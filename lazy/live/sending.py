@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
 from lazy.live.cursors import MARK_BYTES, ExposureCursor
-from lazy.problems import Problem
 from transports.http.stream import BATCH_BYTES, StreamWriter
 from vault.frames import RAW
 from vault.records import RecordHash
@@ -19,7 +18,7 @@ from vault.store.packread import PackDamaged
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["amount", "damaged_here", "list_after", "send_after", "send_named"]
+__all__ = ["amount", "list_after", "send_after", "send_named"]
 
 _ROWS = 128  # records read from the store at a time: a few MiB at most
 _NAMES = 4096  # in one frame
@@ -148,13 +147,6 @@ def send_named(
         if batch:
             writer.records(batch)
             yield len(batch)
-
-
-def damaged_here(damaged: Set[RecordHash]) -> Problem:
-    """Return what is to be said of records that are not whole in this vault."""
-    what = "1 record is" if len(damaged) == 1 else f"{len(damaged)} records are"
-    text = f"{what} damaged here and cannot be given to anybody. ({min(damaged)})"
-    return Problem(PackDamaged.code, text, hint=PackDamaged.hint)
 
 
 def _read(vault: Vault, found: Sequence[_Lies], damaged: set[RecordHash]) -> Iterator[tuple[_Lies, bytes | memoryview]]:

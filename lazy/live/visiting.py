@@ -16,14 +16,14 @@ from lazy.live.cursors import ExposureCursor, known, place_of
 from lazy.live.intake import damaged_there
 from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached, reached
-from lazy.live.sending import amount, damaged_here, send_after, send_named
+from lazy.live.sending import amount, send_after, send_named
 from lazy.live.standing import TIERS, Standing, my_standing
 from lazy.live.terse import in_short
 from lazy.live.trips import TripAnswer, Trips
 from lazy.live.walking import Walks
 from lazy.people import is_member, label_of
 from lazy.places.registry import Place
-from lazy.problems import Problem
+from lazy.problems import Problem, damaged_here
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Traffic
 from lazy.visits.errand import Errand

@@ -23,6 +23,7 @@ from vault.profile import CARD_APP, FOUNDING_APP, MEMBER_APP, REVOCATION_APP
 from vault.records import RecordHash
 from vault.records.hash_list import HashList
 from vault.store.batch_reads import ReadAhead
+from vault.store.database import StoreDamaged
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -177,9 +178,16 @@ def _exposed(
     return located, apps, sizes, positions
 
 
-def _load(vault: Vault, record: RecordHash, ahead: ReadAhead) -> bytes | memoryview:
-    """Return the stored bytes of a record; nothing where it is gone by now."""
-    return ahead.stored(record) or vault.store.stored(record) or b""
+def _load(vault: Vault, record: RecordHash, ahead: ReadAhead) -> bytes | memoryview | None:
+    """Return the stored bytes of a record; nothing where it is gone by now, and None where they are not its own."""
+    if (stored := ahead.stored(record)) is not None:
+        return stored
+    try:
+        return vault.store.stored(record) or b""
+    except StoreDamaged:  # no more of it can be read
+        raise
+    except DataError:
+        return None
 
 
 def _near(vault: Vault, record: RecordHash, in_reach: Callable[[RecordHash], bool]) -> Near | None:

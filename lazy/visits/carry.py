@@ -15,6 +15,7 @@ from lazy.other_group import OtherGroup
 from lazy.people import former, is_member, label_of, other_node
 from lazy.places.registry import Place
 from lazy.places.sealing import VaultKeys
+from lazy.problems import damaged_here
 from lazy.results import HasAll, LiesThere, PlaceResult, Traffic
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import exposed_sizes
@@ -188,6 +189,7 @@ def _make(vault: Vault, wanted: _Wanted, watch: Watch) -> PlaceResult:
     if wanted.is_sealed:
         keys.forget()
     result = PlaceResult(wanted.path.name, OneFile.kind)
+    result.problems += [damaged_here(done.damaged)] if done.damaged else []
     result.sent, result.traffic = done.records, Traffic(bytes_written=wanted.path.stat().st_size)
     return result
 

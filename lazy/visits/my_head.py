@@ -67,15 +67,20 @@ def remember(
     head: SeenHead | None,
     at: int,
     rest: Rest,
+    *,
+    is_whole: bool = True,
 ) -> None:
-    """Take note of how my mailbox was left on the place of that name; nothing where it has no head."""
+    """Take note of how my mailbox was left on the place of that name; nothing where it has no head.
+
+    Where it lacks what is damaged here (`is_whole`), the next visit looks for that again, whatever became of it.
+    """
     if head is None:
         return
     seq = next((entry.seq for entry in head.head.vector if entry.node == vault.node), 0)
     left = Published(
         number=head.head.number,
         head=head.seal.hash.digest,
-        epoch=vault.store.note(EPOCH),
+        epoch=vault.store.note(EPOCH) if is_whole else "",
         at=at,
         seq=seq,
         rest=rest,

@@ -102,7 +102,7 @@ def publish_mine(
         on_other()
         vault.check_mark()
         plan = plan_sending(vault, medium, name)  # what that one said is mine too
-    publisher = _Publisher(vault, medium, name, watch, proven or Proven(), rotten)
+    publisher = _Publisher(vault, medium, name, watch, proven or Proven(), set(), rotten)
     done = publisher.publish_with_room(plan)
     # A head of its own for what a prune alone waits for: nothing that happens on the way keeps back what is new.
     try:
@@ -125,7 +125,7 @@ def publish_once(vault: Vault, medium: MailboxMedium, after: int, watch: Watch =
     vault.check_mark()
     with vault.store.reading():
         vector = vector_told(vault)
-    publisher = _Publisher(vault, medium, "", watch, Proven())
+    publisher = _Publisher(vault, medium, "", watch, Proven(), set())
     writer = publisher.mailbox.writer()
     left = Listing(recover_bundles(publisher.mailbox, None))
     done, _ = publisher.write_alone(writer, (after, _END), left)
@@ -134,7 +134,8 @@ def publish_once(vault: Vault, medium: MailboxMedium, after: int, watch: Watch =
         return Outgoing(0, 0)
     shown(vault, writer, head)
     writer.verify_written()
-    return Outgoing(done.copied + done.referenced, medium.count.written, done.copied, head.number)
+    damaged = frozenset(publisher.damaged)
+    return Outgoing(done.copied + done.referenced, medium.count.written, done.copied, head.number, damaged=damaged)
 
 
 class _Publisher(NamedTuple):
@@ -146,6 +147,7 @@ class _Publisher(NamedTuple):
         name: of the place; empty where the mailbox is finished with this visit.
         watch: progress and cancel.
         proven: what was read from this medium in this visit, and where.
+        damaged: takes the names of records that are left out, for their bytes here are not theirs any more.
         rotten: names of bundles of mine in which something is damaged.
     """
 
@@ -154,6 +156,7 @@ class _Publisher(NamedTuple):
     name: str
     watch: Watch
     proven: Proven
+    damaged: set[RecordHash]
     rotten: Collection[str] = ()
 
     @property
@@ -184,8 +187,8 @@ class _Publisher(NamedTuple):
             if beacon is not None or not plan.mine.trusted:  # a run that was cut off may have written the head
                 writer.verify_written()
             writer.leave_plain()  # which that one may not have come to
-            remember(vault, medium, name, plan.mine.head, plan.upto, rest)
-            return Outgoing(0, 0)
+            remember(vault, medium, name, plan.mine.head, plan.upto, rest, is_whole=not self.damaged)
+            return Outgoing(0, 0, damaged=frozenset(self.damaged))
         sealed = shown(vault, writer, head)
         if is_member(vault, vault.node.text) and vault.store.note(ADMISSION) is None:
             writer.remove_request()
@@ -195,8 +198,9 @@ class _Publisher(NamedTuple):
             writer.discard([name for name in self.mailbox.files() if name not in named])
             rebased(vault, medium.place_id, name)
         writer.discard([*done.obsolete, *{*self.rotten}.difference(bundle.name for bundle in done.bundles)])
-        remember(vault, medium, name, SeenHead(head, sealed), plan.upto, rest)
-        return Outgoing(done.copied + done.referenced, 0, done.copied, head.number)
+        remember(vault, medium, name, SeenHead(head, sealed), plan.upto, rest, is_whole=not self.damaged)
+        sent, damaged = done.copied + done.referenced, frozenset(self.damaged)
+        return Outgoing(sent, 0, done.copied, head.number, damaged=damaged)
 
     def _write(self, writer: MailboxWriter, plan: Sending) -> tuple[Publication, Rest]:
         """Write what a plan adds; return also what the mailbox then rests on.
@@ -211,7 +215,8 @@ class _Publisher(NamedTuple):
                 good = is_under_new_key(self.vault, self.medium.place_id)
                 left = Listing(recover_bundles(self.mailbox, None, good))
             done, used = self.write_alone(writer, (0, plan.upto), left, leaving)
-            return done, Rest(noted(done.bundles) | noted(used), ((0, plan.upto),))
+            copied = () if self.damaged else ((0, plan.upto),)
+            return done, Rest(noted(done.bundles) | noted(used), copied)
         if plan.upto <= mine.at and mine.trusted and not leaving:
             return Publication(mine.head.head.runs if mine.head else ()), mine.rest
         try:
@@ -260,7 +265,8 @@ class _Publisher(NamedTuple):
             gone=Gone(lost, known.away(), instead),
             cancel=watch.is_stopped,
         )
-        spans = _spans_copied(vault, between, known, lacking, used)
+        self.damaged.update(done.damaged)
+        spans = self._spans_copied(between, known, lacking, used)
         return done, Rest(files | noted(done.bundles) | noted(used), known.copied_with(spans))
 
     def write_alone(
@@ -284,7 +290,30 @@ class _Publisher(NamedTuple):
             references=(*lacking.references, *over.references),
             cancel=watch.is_stopped,
         )
+        self.damaged.update(done.damaged)
         return done, bundles_named((*lacking.references, *over.references))
+
+    def _spans_copied(
+        self, between: Span, known: MyListing, lacking: Missing, used: Collection[BundleRef]
+    ) -> Iterable[Span]:
+        """Return the spans of what was published that lie whole in bundles of mine.
+
+        What lies in another's bundle goes with it, and the listing may have named it there before.
+        """
+        vault = self.vault
+        is_all = not self.damaged and not len(known.of_additions())
+        if is_all and all(bundle.mailbox == vault.node for bundle in used):
+            return [between]
+        beside = frozenset(lacking.copied) - self.damaged
+        of_mine = [run for run in lacking.references if any(b and b.mailbox == vault.node for b in run.named())]
+        named = [known.of_additions(), *map(Listing, ([run] for run in of_mine))]
+        if not any(map(len, named)):  # as at a first visit, which names thousands of a friend's and copies a few
+            return spans_of(vault, between, beside)
+        return own_spans(
+            vault,
+            between,
+            lambda record: record in beside or any(lies_in(listing, record, vault.node) for listing in named),
+        )
 
 
 def _unnamed(known: MyListing, writer: MailboxWriter) -> Listing:
@@ -294,27 +323,6 @@ def _unnamed(known: MyListing, writer: MailboxWriter) -> Listing:
     if writer.is_interrupted:
         return Listing(recover_bundles(known.mailbox, known.whole()))
     return Listing([])
-
-
-def _spans_copied(
-    vault: Vault, between: Span, known: MyListing, lacking: Missing, used: Collection[BundleRef]
-) -> Iterable[Span]:
-    """Return the spans of what was published that lie whole in bundles of mine.
-
-    What lies in another's bundle goes with it, and the listing may have named it there before.
-    """
-    if not len(known.of_additions()) and all(bundle.mailbox == vault.node for bundle in used):
-        return [between]
-    beside = frozenset(lacking.copied)
-    of_mine = [run for run in lacking.references if any(b and b.mailbox == vault.node for b in run.named())]
-    named = [known.of_additions(), *map(Listing, ([run] for run in of_mine))]
-    if not any(map(len, named)):  # as at a first visit, which names thousands of a friend's and copies a few
-        return spans_of(vault, between, beside)
-    return own_spans(
-        vault,
-        between,
-        lambda record: record in beside or any(lies_in(listing, record, vault.node) for listing in named),
-    )
 
 
 def _first_of(

@@ -15,6 +15,7 @@ from transports.address import AddressKind
 from transports.mailbox import MailboxMedium
 from transports.snapshot import LogReach
 from vault.errors import DataError
+from vault.records import RecordHash
 from vault.vault import Vault
 
 __all__ = ["Outgoing", "Sending", "is_current", "pending", "plan_sending"]
@@ -25,6 +26,7 @@ class Outgoing(NamedTuple):
 
     `waited` are bytes of copies that a prune waits for: they go where they fit, and keep nothing else back. Before,
     they are among those that go; after, they are what had no room, or was refused for another reason: `why`.
+    `damaged` are records that were left out, for their bytes here are not theirs any more.
     """
 
     records: int
@@ -33,11 +35,13 @@ class Outgoing(NamedTuple):
     number: int = 0
     waited: int = 0
     why: str = ""
+    damaged: frozenset[RecordHash] = frozenset()
 
     def and_then(self, more: Outgoing) -> Outgoing:
         """Return this and what went after it; the head is that of the last that wrote one."""
         records, size, copied = self.records + more.records, self.bytes + more.bytes, self.copied + more.copied
-        return Outgoing(records, size, copied, more.number or self.number, more.waited, more.why)
+        damaged = self.damaged | more.damaged
+        return Outgoing(records, size, copied, more.number or self.number, more.waited, more.why, damaged)
 
 
 class Sending(NamedTuple):

@@ -17,7 +17,7 @@ from lazy.endings import Refused
 from lazy.noted_visits import sync_command
 from lazy.places.published import published
 from lazy.places.registry import Place
-from lazy.problems import Problem, at_place
+from lazy.problems import Problem, at_place, damaged_here
 from lazy.receiving.closed import hear_notices, told_of_closed, told_of_revoked
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Traffic
@@ -37,6 +37,7 @@ from transports.errors import WRITE_REFUSALS, MailboxSetBack
 from transports.mailbox import MailboxMedium
 from transports.proven import Proven
 from vault.errors import DataError, PeerError, PlaceError
+from vault.records import RecordHash
 from vault.revisions.history import ReleasesShown, releases_shown
 from vault.vault import Vault
 
@@ -195,12 +196,14 @@ class _Put(NamedTuple):
         records: that were.
         waited: bytes of copies that a prune waits for and that it did not take.
         why: what it said of them, where it was not for want of room.
+        damaged: what was left out, for its bytes here are not its own any more.
         refusal: why it took nothing, or nothing more.
     """
 
     records: int = 0
     waited: int = 0
     why: str = ""
+    damaged: frozenset[RecordHash] = frozenset()
     refusal: PlaceError | None = None
 
     def and_then(self, later: _Put | None) -> _Put:
@@ -209,12 +212,13 @@ class _Put(NamedTuple):
             return self
         if later.refusal is not None:
             return self._replace(refusal=later.refusal)
-        return later._replace(records=self.records + later.records)
+        return later._replace(records=self.records + later.records, damaged=self.damaged | later.damaged)
 
 
 def _said_of_mine(at: _Visit, put: _Put, *, went_back: bool, is_mended: bool) -> list[Problem]:
-    """Return what is said of my mailbox: copies that wait, what the medium warned of, and that it was set back."""
-    said = [_copies_wait(put)] if put.waited else []
+    """Return what is said of my mailbox: what is damaged here, copies that wait, warnings, and that it went back."""
+    said = [damaged_here(put.damaged)] if put.damaged else []
+    said += [_copies_wait(put)] if put.waited else []
     said += [Problem.of(warning, at.place.name) for warning in at.medium.warnings]
     return said + ([_set_back(at, is_mended=is_mended)] if went_back else [])
 
@@ -301,7 +305,7 @@ def _tried(write: Callable[[], Outgoing | None], *, pull: bool) -> _Put:
         if not pull:
             raise
         return _Put(refusal=error)
-    return _Put() if sent is None else _Put(sent.records, sent.waited, sent.why)
+    return _Put() if sent is None else _Put(sent.records, sent.waited, sent.why, sent.damaged)
 
 
 def _note_refusal(result: PlaceResult, refusal: PlaceError) -> None:

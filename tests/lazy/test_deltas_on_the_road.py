@@ -166,7 +166,7 @@ def test_a_delta_that_rests_on_itself_ends(tmp_path: Path, shelf: Shelf, monkeyp
         (a.hash, "lace/data", a.encode(), Near((b.hash,), a.encode())),
         (b.hash, "lace/data", b.encode(), Near((a.hash,), b.encode())),
     ]
-    (index,) = write_bundles(writer.add_bundle, records)
+    (index,) = write_bundles(writer.add_bundle, records, set())
     listing = Listing([index.run.placed(index.ref(alice.node))])
     visits, read = itertools.count(), reading._Bundles.read
 

@@ -58,7 +58,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 def laid(root: Path, records: list[_Given]) -> tuple[Drop, Listing, RecordHash]:
     drop = Drop.create(root / "drop", entropy=lambda size: bytes.fromhex(DROP_ID)[:size])
     node = key(1).verifier
-    (index,) = write_bundles(drop.writer(GROUP, node).add_bundle, records)
+    (index,) = write_bundles(drop.writer(GROUP, node).add_bundle, records, set())
     return drop, Listing([index.run.placed(index.ref(node))]), records[-1][0]
 
 

@@ -19,12 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.bench.w3 import text
-from tests.transports.helpers import APP, bundle_of, key, plex, records, some_records
+from tests.transports.helpers import APP, GROUP, bundle_of, key, plex, records, some_records
 from transports.bundles.bundle import BundleReader, Fetched, FrameReads, Slice
 from transports.bundles.bundling import BundleWriter, _compressor, write_bundles
 from transports.errors import BadBundle, BadRun, PlaceUnreachable
 from transports.layout import FRAME_CLOSE, FRAME_FULL, FRAME_RAW_LIMIT
 from transports.listing import Listing
+from vault.desks.content import DATA_APP, data_plex
 from vault.records.hashes import RecordHash, is_record
 from vault.records.model import MAX_BLOB_BYTES, Plex
 from vault.records.tai import Tai
@@ -283,14 +284,35 @@ def test_records_that_lie_within_each_other_are_refused_before_they_are_read() -
     ]
 
 
-def test_the_writer_refuses_bytes_of_another_record() -> None:
+def test_the_writer_takes_no_bytes_of_another_record() -> None:
     writer = BundleWriter(io.BytesIO())
+    assert not writer.add(plex(b"a").hash, APP, plex(b"b").encode())
     with pytest.raises(BadBundle):
-        writer.add(plex(b"a").hash, APP, plex(b"b").encode())
+        writer.add(plex(b"a").hash, APP, b"")
     writer.finish()
     with pytest.raises(BadBundle):
         writer.add(plex(b"a").hash, APP, plex(b"a").encode())
     assert writer.finish() is writer.finish()
+
+
+@pytest.mark.parametrize("after", [0, 1])
+def test_whichever_byte_of_a_record_rotted_its_reader_gets_the_record_or_nothing(after: int) -> None:
+    """REC-5: of content, what its reader computes anew does not travel, rotten or whole."""
+    content, before = data_plex(GROUP, b"some content"), data_plex(GROUP, b"what came before")
+    good, taken = content.encode(), 0
+    for at in range(len(good)):
+        file = io.BytesIO()
+        writer = BundleWriter(file)
+        for _ in range(after):
+            assert writer.add(before.hash, DATA_APP, before.encode())
+        if not writer.add(content.hash, DATA_APP, good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :]):
+            continue
+        taken += 1
+        index = writer.finish()
+        reader = BundleReader(io.BytesIO(file.getvalue()))
+        reads = Listing([index.run.placed(index.ref(key(1).verifier))]).reads({content.hash})
+        assert [item.record for _, frame in reads for item in reader.read_records(frame)] == [good]
+    assert taken == 43 * after  # the digits of the digest between
 
 
 def test_bundles_split_at_their_limit() -> None:
@@ -302,11 +324,11 @@ def test_bundles_split_at_their_limit() -> None:
         files.append(io.BytesIO())
         yield BundleWriter(files[-1], limit=1_000_000)
 
-    indexes = write_bundles(open_bundle, ((h, APP, data) for h, data in stored.items()))
+    indexes = write_bundles(open_bundle, ((h, APP, data) for h, data in stored.items()), set())
     assert len(indexes) == len(files) > 3
     assert all(len(file.getvalue()) <= 1_000_000 for file in files)
     assert {entry.hash for index in indexes for entry in index.run} == set(stored)
-    assert write_bundles(open_bundle, []) == []
+    assert write_bundles(open_bundle, [], set()) == []
 
 
 def some_text(count: int) -> dict[RecordHash, bytes]:
@@ -326,7 +348,7 @@ def test_a_thread_that_compresses_changes_no_byte() -> None:
         yield BundleWriter(files[-1])
         names.update(thread.name for thread in threading.enumerate() if thread.name.startswith("lace-frames"))
 
-    (index,) = write_bundles(open_bundle, ((h, APP, data) for h, data in stored.items()))
+    (index,) = write_bundles(open_bundle, ((h, APP, data) for h, data in stored.items()), set())
     assert names  # there was one
     assert not any(thread.name.startswith("lace-frames") for thread in threading.enumerate())
     data, alone = bundle_of(stored)
@@ -359,7 +381,7 @@ def test_what_fails_in_the_thread_is_heard_and_leaves_no_bundle(monkeypatch: pyt
 
     monkeypatch.setattr(BundleWriter, "_smallest", failing)
     with pytest.raises(MemoryError):
-        write_bundles(noting(ended), ((h, APP, data) for h, data in some_text(800).items()))
+        write_bundles(noting(ended), ((h, APP, data) for h, data in some_text(800).items()), set())
     assert [type(fault) for fault in ended] == [MemoryError]
     assert not any(thread.name.startswith("lace-frames") for thread in threading.enumerate())
 
@@ -369,5 +391,5 @@ def test_a_failing_source_leaves_no_bundle() -> None:
 
     good = plex(b"a")
     with pytest.raises(BadBundle):
-        write_bundles(noting(ended), [(good.hash, APP, good.encode()), (plex(b"b").hash, APP, b"")])
+        write_bundles(noting(ended), [(good.hash, APP, good.encode()), (plex(b"b").hash, APP, b"")], set())
     assert [type(fault) for fault in ended] == [BadBundle]

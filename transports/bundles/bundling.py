@@ -13,19 +13,19 @@ from blake3 import blake3
 from transports.bundles.bundle import DELTA, END, MAGIC, POINTER, SHORT, BundleIndex, Near
 from transports.bundles.contents import BundleList, ListedFrame, Row
 from transports.bundles.noise import as_it_is
-from transports.bundles.short import shortened, shortest
+from transports.bundles.short import Part, shortened, shortest
 from transports.errors import BadBundle
 from transports.index.merging import MAX_RUN_ENTRIES
 from transports.index.runs import ENTRY, Location, RunBuilder
 from transports.layout import BUNDLE_LIMIT, FRAME_CLOSE, FRAME_FULL, FRAME_RAW_LIMIT, FRAME_STORED
 from vault.frames import MAX_BASES, MAX_PREFIX_BYTES, ZSTD, encode
-from vault.records.hashes import MARKLINE_BYTES, RecordHash
+from vault.records.hashes import MARKLINE_BYTES, RecordHash, is_record
 from vault.write_behind import BLOCK_BYTES, WriteBehind
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-__all__ = ["BundleWriter", "ByteSink", "write_bundles"]
+__all__ = ["BundleWriter", "ByteSink", "Given", "write_bundles"]
 
 _SAMPLED, _SAMPLE = 4096, 2048  # bytes of records that are looked at, the smallest chunks too, and how much of them
 _FRAME_LINE = 48  # bytes that a row of the frame table takes at most
@@ -34,7 +34,9 @@ _QUICK = 3  # the level where nobody waits for a slow road
 _DENSE = 0.47  # of the raw bytes: above, a level that looks for less may find more
 _THREAD_AFTER = 8  # frames: what is less is compressed where it is made
 _BESIDE = 1 << 20  # raw bytes of a frame that waits while the next one is filled; a large one is not held twice
-_Given = tuple[RecordHash, str, bytes | memoryview] | tuple[RecordHash, str, bytes | memoryview, Near | None]
+_Bytes = bytes | memoryview
+Given = tuple[RecordHash, str, _Bytes | None] | tuple[RecordHash, str, _Bytes | None, Near | None]
+"""A record to be written: hash, App, stored bytes, which are None where they are not its own, and what it is near."""
 
 
 class ByteSink(Protocol):
@@ -51,6 +53,7 @@ class _Frame:
     Attributes:
         rows: hash, App, offset and bytes of each record.
         parts: their bytes, until it is closed.
+        shorts: the shortest form of each, as far as it is known, until it is closed.
         raw: bytes of all of them.
         expected: how many they may come to.
         noise: how many of them no compressor makes less of.
@@ -60,6 +63,7 @@ class _Frame:
 
     rows: list[tuple[RecordHash, str, int, int]] = field(default_factory=list)
     parts: list[bytes | memoryview] = field(default_factory=list)
+    shorts: list[Part | None] = field(default_factory=list)
     raw: int = 0
     expected: int = 0
     noise: int = 0
@@ -114,6 +118,7 @@ class BundleWriter:
         self._hasher = blake3()
         self._position = 0
         self._frame = _Frame()
+        self._group: bytes | None = None  # of the short records
         self._made: tuple[_Frame, _Stored | Future[_Stored]] | None = None  # the frame before, not written yet
         self.frames = 0
         self._last = (1, 2)  # stored and raw bytes of the last frame that was written
@@ -135,23 +140,31 @@ class BundleWriter:
         index = (count + 1) * ENTRY.size + (self.frames + 2) * _FRAME_LINE + _SLACK
         return count < MAX_RUN_ENTRIES and self._position + raw + raw // 128 + index <= self._limit
 
-    def add(self, record_hash: RecordHash, app: str, record: bytes | memoryview, near: Near | None = None) -> None:
-        """Append a stored record.
+    def add(self, record_hash: RecordHash, app: str, record: bytes | memoryview, near: Near | None = None) -> bool:
+        """Append a stored record; return False and leave it out where the bytes are not that record's (REC-5).
 
         Args:
-            record_hash: its hash; only the markline is compared, the rest was validated when it was stored.
+            record_hash: its hash.
             app: its App value.
-            record: its stored bytes.
+            record: its stored bytes, which were valid once; those of 4 KiB or more were proven as they were read.
             near: records in reach of every reader that its bytes are like.
 
         Raises:
-            BadBundle: the bytes are not that record's, or too many.
+            BadBundle: it is finished, or the bytes are none or too many.
         """
         if self._index is not None:
             raise BadBundle("A finished bundle takes no more records.")
         length = len(record)
-        if record[:MARKLINE_BYTES] != record_hash.markline or length > FRAME_RAW_LIMIT:
-            raise BadBundle(f"The bytes given for {record_hash.text} are not that record, or too many.")
+        if not record or length > FRAME_RAW_LIMIT:
+            raise BadBundle(f"The bytes given for {record_hash.text} are none, or too many.")
+        short = shortest(bytes(record)) if length < _SAMPLED else None
+        # The name of a short one is the digest of its body, and was compared with it; what else rotted there does not
+        # travel. To hash all of it once more would take a tenth of the time that a first visit takes.
+        is_proven = short is None or (short.group == self._group and short.body)
+        if record[:MARKLINE_BYTES] != record_hash.markline or not (
+            is_proven or self._proves(record_hash, record, short)
+        ):
+            return False
         self._count += 1
         expected, is_noise = self._expects(record)
         frame = self._frame
@@ -161,15 +174,24 @@ class BundleWriter:
             frame = self._frame
         if is_noise and length >= FRAME_STORED and near is None and not frame.rows:
             self._put_alone(record_hash, app, record)
-            return
+            return True
         frame.near = near
         frame.rows.append((record_hash, app, frame.raw, length))
         frame.parts.append(record)
+        frame.shorts.append(short)
         frame.raw += length
         frame.expected += expected
         frame.noise += length if is_noise else 0
         if frame.raw >= FRAME_CLOSE or frame.expected >= FRAME_STORED:
             self._close_frame()
+        return True
+
+    def _proves(self, record_hash: RecordHash, record: bytes | memoryview, short: Part | None) -> bool:
+        """Tell whether bytes are a record's own still, and take from one that is what the group of short ones is."""
+        is_own = is_record(record_hash, record)
+        if is_own and short is not None and not short.is_whole:
+            self._group = short.group
+        return is_own
 
     def _expects(self, record: bytes | memoryview) -> tuple[int, bool]:
         """Return the bytes that a record may come to, as the last ones did unless a look at it says that none goes."""
@@ -245,13 +267,16 @@ class BundleWriter:
     def _packed(self, frame: _Frame) -> _Stored | Future[_Stored]:
         """Return the frame's stored bytes, or who makes them; note of each record whether it is whole there."""
         parts, frame.parts = frame.parts, []
+        known, frame.shorts = frame.shorts, []
         frame.is_whole = [True] * len(parts)
         near = frame.near if frame.near is not None and frame.near.bases else None
         whole = _joined(parts) if near is not None else b""
         if frame.is_noise:
             stored = _Stored(list(as_it_is(parts, frame.raw)))
             return stored if near is None else _or_delta(stored, whole, near)
-        shorts = [shortest(bytes(record)) for record in parts]
+        shorts = [each for each in known if each is not None]
+        if len(shorts) < len(parts):
+            shorts = [each or shortest(bytes(record)) for each, record in zip(known, parts, strict=True)]
         short = shortened(shorts)
         bodies = _joined([part.body for part in shorts]) if short else b""
         head: list[bytes] = []
@@ -351,16 +376,18 @@ def _one_thread() -> Executor:
 
 def write_bundles(
     open_bundle: Callable[[], AbstractContextManager[BundleWriter]],
-    records: Iterable[_Given],
+    records: Iterable[Given],
+    damaged: set[RecordHash],
 ) -> list[BundleIndex]:
     """Write records into as many bundles as their limit demands; no records, no bundle.
 
     Args:
         open_bundle: begins a bundle; leaving its context finishes it.
-        records: hash, App and stored bytes of each, and what it is near.
+        records: see `Given`.
+        damaged: takes the names of those that are left out, for the bytes are not theirs.
 
     Raises:
-        BadBundle: the bytes of a record are not that record's.
+        BadBundle: a record has no bytes, or too many.
         PlaceError: the medium refuses.
     """
     done: list[BundleIndex] = []
@@ -368,13 +395,17 @@ def write_bundles(
     pool: Executor | None = None
     with ExitStack() as thread, ExitStack() as stack:
         for record_hash, app, record, *near in records:
+            if record is None or (record and writer is None and not is_record(record_hash, record)):
+                damaged.add(record_hash)  # and no bundle is begun for it
+                continue
             if writer is not None and not writer.has_room(len(record)):
                 done.append(writer.finish())
                 stack.pop_all().close()
                 writer = None
             if writer is None:
                 writer = stack.enter_context(open_bundle())
-            writer.add(record_hash, app, record, near[0] if near else None)
+            if not writer.add(record_hash, app, record, near[0] if near else None):
+                damaged.add(record_hash)
             if writer.frames > _THREAD_AFTER and writer.beside is None:
                 writer.beside = pool = pool or thread.enter_context(_one_thread())
         if writer is not None:

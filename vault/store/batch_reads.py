@@ -163,13 +163,15 @@ class ReadAhead:
         return row is not None and not row.rests_on_others
 
     def stored(self, record: RecordHash) -> bytes | memoryview | None:
-        """Return the proven bytes of one of the records; None when it must be read by itself.
+        """Return the bytes of one of the records; None when it must be read by itself.
+
+        What is at most a few KiB and lies in its row is not proven: whoever takes much of that hashes it anyway.
 
         A view keeps the stretch in memory that was read at once, so it is not for keeping.
         """
         row = self._here.get(record)
         if row is not None and row.stored:
-            return row.stored
+            return row.stored if type(row.stored) is bytes else None  # or its cell rotted into one of text
         stored = self._read.pop(record, None)
         if stored is None and record.kind == "P" and record.digest in self._found and record in self._numbers:
             at = self._numbers[record]

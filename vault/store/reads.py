@@ -84,14 +84,16 @@ class Reads:
         return int(str(found[0][0])) if found else None
 
     def stored(self, record: RecordHash) -> bytes | None:
-        """Return the stored bytes of a record, or None when it is not here."""
+        """Return the proven bytes of a record, or None when it is not here.
+
+        Raises:
+            PackDamaged, BadFrame: what lies here is not that record.
+        """
         with faults_named(self.path):
             row = self.db.execute(
-                "SELECT bytes, p FROM body WHERE digest = ? AND kind = ?", (record.digest, record.kind)
+                "SELECT CAST(bytes AS BLOB), p FROM body WHERE digest = ? AND kind = ?", (record.digest, record.kind)
             ).fetchone()
-            if row is None or row[0]:
-                return bytes(row[0]) if row else None
-            return self._packed(record, int(row[1]))
+            return self._proven(record, int(row[1]), row[0] or b"") if row is not None else None
 
     def stored_or_none(self, record: RecordHash) -> bytes | None:
         """Return the stored bytes of a record, or None also when what lies here is damaged."""
@@ -117,10 +119,6 @@ class Reads:
                     return []
                 found.append((name, stored))
         return found
-
-    def _packed(self, record: RecordHash, p: int) -> bytes:
-        """Return the proven bytes of a record that rests in a pack; see `_proven`."""
-        return self._proven(record, p, b"")
 
     def _proven(self, record: RecordHash, p: int, inline: bytes) -> bytes:
         """Return the proven bytes of a record, of its row or, where none are there, of a pack (REC-5).
