@@ -24,7 +24,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.pages import NamesClash
 from vault.desks.tree import walk
 from vault.files import NotWritable, make_directory
-from vault.folder.finishing import is_cut
+from vault.folder.finishing import finish_or_go_back, is_cut
 from vault.folder.held_rules import begin_look, end_look
 from vault.folder.meanwhile import keep_command
 from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of
@@ -117,7 +117,7 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
     desk = known_desk(vault, found.desk)
     if desk != MAIN and checkout_of(vault, desk) is not None and not os.path.lexists(folder_of(vault, desk)):
         _make(folder_of(vault, desk))
-    is_finished = is_cut(vault, desk, watch)
+    is_finished = finish_or_go_back(vault, desk, watch)
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     base, dirty, after = _found(vault, desk, found.tree, watch, overlay)
     if _is_put_back(vault, found.tree, base, dirty):

@@ -10,8 +10,10 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from vault.desk_folders import scanned_folder, within
+from vault.desks.chunks import MissingObject
 from vault.desks.diff import diff_trees
 from vault.folder.checked_out import noted_hash
+from vault.folder.held_rules import looked_at
 from vault.store.database import StoreDamaged
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "in_the_way",
+    "is_look",
     "is_unfinished",
     "left_as_they_are",
     "noted_trees",
@@ -52,6 +55,16 @@ def noted_trees(vault: Vault, desk: str) -> tuple[RecordHash | None, RecordHash]
     if vault.store.have(named) != named:
         raise StoreDamaged(f"What is noted of an update of {desk}'s folder that was cut off is damaged.")
     return trees
+
+
+def is_look(vault: Vault, desk: str) -> bool:
+    """Tell whether the checkout that was cut off brings a state for which the line did not move, over a known one.
+
+    Raises:
+        StoreDamaged: as `noted_trees`.
+    """
+    trees = noted_trees(vault, desk)
+    return trees is not None and trees[0] is not None and looked_at(vault, desk) == trees[1]
 
 
 def left_as_they_are(vault: Vault, desk: str) -> tuple[str, ...]:
@@ -91,9 +104,20 @@ def plan_folder(
 
 
 def plan_unfinished(vault: Vault, desk: str, watch: Watch) -> CheckoutPlan | None:
-    """Say what `finish_checkout` would do, and change nothing; None when no checkout of the desk was cut off."""
+    """Say what `finish_checkout` would do, and change nothing; None when no checkout of the desk was cut off.
+
+    Of a look whose content is not here any more: what it takes to go back from it.
+    """
     trees = noted_trees(vault, desk)
-    return plan_folder(vault, desk, *trees, vault.store, watch) if trees is not None else None
+    if trees is None:
+        return None
+    before, after = trees
+    try:
+        return plan_folder(vault, desk, before, after, vault.store, watch)
+    except MissingObject:
+        if before is None or not is_look(vault, desk):
+            raise
+    return plan_folder(vault, desk, after, before, vault.store, watch)
 
 
 def in_the_way(

@@ -8,15 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault.desks.memory import MemoryObjects
-from vault.folder.checkout_journal import plan_unfinished
+from vault.errors import DataError
+from vault.folder.checked_out import checkout_of
+from vault.folder.checkout_journal import is_look, noted_trees, plan_unfinished
+from vault.folder.held_rules import begin_look, end_look
 from vault.folder.meanwhile import foretold
-from vault.folder.unfinished import planned_result
+from vault.folder.unfinished import finish_checkout, planned_result
+from vault.store.database import StoreDamaged
 
 if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.watch import Watch
 
-__all__ = ["Finishing", "finishing", "is_cut"]
+__all__ = ["Finishing", "finish_or_go_back", "finishing", "is_cut"]
 
 
 class Finishing(NamedTuple):
@@ -66,3 +70,33 @@ def is_cut(vault: Vault, desk: str, watch: Watch) -> bool:
     """
     found = finishing(vault, desk, watch)
     return found is not None and found.is_cut
+
+
+def finish_or_go_back(vault: Vault, desk: str, watch: Watch) -> bool:
+    """Go on with a checkout that was cut off; where content of a look is lost, bring back what was there before it.
+
+    The line did not move for a look, so that loses nothing. Tell whether something was finished.
+
+    Raises:
+        Locked, FolderGone, DiskFull, NotWritable, Unreadable, StoreUnwritable: as `finish_checkout`.
+        MissingObject, PackDamaged: as there, of what is no look; or what was there before is lost as well.
+    """
+    was_cut = is_cut(vault, desk, watch)
+    try:
+        finish_checkout(vault, desk, watch)
+    except StoreDamaged:
+        raise
+    except DataError:
+        if not is_look(vault, desk):
+            raise
+    else:
+        return was_cut
+    with vault.writing(receiving=True) as w:
+        trees, base = noted_trees(vault, desk), checkout_of(vault, desk)
+        w.store.run("UPDATE unfinished SET before = after, after = before WHERE desk = ?", desk)
+        if base is not None and trees is not None and trees[0] is not None and trees[0] != base.tree:
+            begin_look(w, desk, trees[0])
+        else:
+            end_look(w, desk)
+    finish_checkout(vault, desk, watch)
+    return False

@@ -11,18 +11,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vault.commands import as_typed
 from vault.desk_folders import FolderGone, folder_of, scanned_folder, within
 from vault.desks.choosing import Problem
 from vault.desks.diff import Change, diff_trees
 from vault.desks.tree import lookup, read_directory
-from vault.errors import EnvironmentFault
+from vault.errors import DataError, EnvironmentFault
 from vault.files import DiskFull, NotWritable, Unreadable
-from vault.folder.checkout_journal import is_unfinished, noted_trees, plan_folder, plan_unfinished
+from vault.folder.checkout_journal import is_look, is_unfinished, noted_trees, plan_folder, plan_unfinished
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import hold_on
 from vault.lock import LOCK_SECONDS
 from vault.records import RecordHash
 from vault.space import require_room
+from vault.store.database import StoreDamaged
 
 if TYPE_CHECKING:
     from vault.desks.checkout import CheckoutResult
@@ -40,6 +42,8 @@ __all__ = [
     "planned_result",
     "tree_if_finished",
 ]
+
+_CUT_OFF = "The last update of this folder was cut off and cannot be finished"
 
 
 def checkout_tree(
@@ -124,11 +128,20 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
         Locked: another process kept the vault too long.
         FolderGone: the folder is gone; the next try goes on once it is there.
         DiskFull, NotWritable, Unreadable, StoreUnwritable: it cannot be finished yet; the next try goes on.
+        MissingObject, PackDamaged: content of what it writes is lost, or not here; of a look the way out names the way
+            back.
     """
     try:
         return _finish(vault, desk, watch)
     except (DiskFull, NotWritable) as error:  # of a file that the person did not ask for now
-        error.message = f"The last update of this folder was cut off and cannot be finished: {error.message}"
+        error.message = f"{_CUT_OFF}: {error.message}"
+        raise
+    except StoreDamaged:
+        raise
+    except DataError as error:
+        error.message = f"{_CUT_OFF}: {error.message}"
+        if is_look(vault, desk):
+            error.hint = f"{error.hint} Or go back to what was there before: {as_typed('checkout', desk)}"
         raise
 
 
@@ -167,8 +180,12 @@ def finished_if_possible(vault: Vault, desk: str, watch: Watch) -> tuple[Problem
     """Finish a checkout that was cut off, or say that it cannot be finished here and now."""
     try:
         return _finish(vault, desk, watch)
-    except EnvironmentFault as error:
+    except StoreDamaged:
+        raise
+    except (EnvironmentFault, DataError) as error:
         why = error.message.rstrip(".")  # whoever tells of it ends the sentence
+        if isinstance(error, DataError) and is_look(vault, desk):
+            why += f" - go back to what was there before: {as_typed('checkout', desk)}"
         return (Problem(".", f"this folder holds half of an update that cannot be finished now: {why}", "notice"),)
 
 
