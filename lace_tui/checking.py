@@ -11,7 +11,7 @@ from lazy.mend import examine, mend
 from vault.config import ConfigDamaged
 from vault.errors import LaceError
 from vault.fsck.drafts import note_told
-from vault.fsck.repair import DAMAGED, REJOIN, mend_head, mend_log, mend_sectors
+from vault.fsck.repair import DAMAGED, REJOIN, is_open_here, mend_head, mend_log, mend_sectors
 from vault.fsck.report import BadThing, FsckReport
 from vault.identity.mark import OtherMachine, VaultBehindMark, VaultForked
 from vault.settings_file import can_restore
@@ -22,10 +22,17 @@ if TYPE_CHECKING:
     from vault.surroundings import Surroundings
     from vault.watch import Watch
 
-__all__ = ["Checked", "checked", "checked_lines", "mended_first", "tell"]
+__all__ = ["Checked", "MendedFirst", "checked", "checked_lines", "mended_first", "tell"]
 
 _HEAD = BadThing("store", "store.db", "head", "The head of store.db had rotted, by which SQLite knows how to read it.")
 _MAY_NOT_SIGN = {error.code for error in (VaultBehindMark, VaultForked, OtherMachine)}
+_IN_USE = BadThing(
+    "store",
+    "store.db",
+    "in-use",
+    "What SQLite reads store.db by was neither looked at nor mended, for this app has it open elsewhere, as while it"
+    " serves friends. End that and repair again; or close the app and run: lace fsck --repair",
+)
 _STORE = "store.db"  # and its head: what else was put aside is of records
 
 Tone = Literal["bad", "good", "note", "plain"]
@@ -48,33 +55,49 @@ class Checked(NamedTuple):
     is_repair: bool
 
 
-def mended_first(folder: Path, around: Surroundings) -> list[BadThing]:
+class MendedFirst(NamedTuple):
+    """What was done of a store's files before anybody opened it.
+
+    Args:
+        mended: what was wrong with them.
+        left: why they were left as they are.
+    """
+
+    mended: tuple[BadThing, ...] = ()
+    left: tuple[BadThing, ...] = ()
+
+
+def mended_first(folder: Path, around: Surroundings) -> MendedFirst:
     """Mend what lets SQLite read a store wrongly or not at all, before anybody opens it; return what that was.
+
+    Nothing is mended while a thread of this process has the store open: see `vault.store.alone`.
 
     Raises:
         Locked, NotWritable, DiskFull: as `mend_sectors`, `mend_log` and `mend_head`.
     """
+    if is_open_here(folder):
+        return MendedFirst(left=(_IN_USE,))
     unread = mend_sectors(folder, around)
     log = mend_log(folder, around)
     head = mend_head(folder, around)
-    return [*unread, *([] if log is None else [log]), *([_HEAD] if head else [])]
+    return MendedFirst((*unread, *([] if log is None else [log]), *([_HEAD] if head else [])))
 
 
-def _check_all(vault: Vault, watch: Watch, *, repairing: bool, mended: list[BadThing]) -> Checked:
+def _check_all(vault: Vault, watch: Watch, *, repairing: bool, first: MendedFirst) -> Checked:
     """Check the vault, or repair it.
 
     Args:
         vault: opened to be mended.
         watch: for progress, and for cancelling.
         repairing: whether it is repaired.
-        mended: what was mended before it was opened.
+        first: what was done before it was opened.
 
     Raises:
         StoreDamaged: what is in the file cannot be read.
         Locked, Cancelled, StoreUnwritable, NotWritable, DiskFull: as `lazy.mend.examine` and `lazy.mend.mend`.
     """
     report = mend(vault, watch=watch) if repairing else examine(vault, watch=watch)
-    report = report._replace(repaired=(*mended, *report.repaired))
+    report = report._replace(repaired=(*first.mended, *report.repaired), notes=(*first.left, *report.notes))
     aside = vault.dot / DAMAGED
     names = sorted(path.name for path in aside.iterdir()) if aside.is_dir() else []
     helps = any(_is_mended_here(vault, thing) for thing in report.bad)
@@ -82,9 +105,13 @@ def _check_all(vault: Vault, watch: Watch, *, repairing: bool, mended: list[BadT
 
 
 def checked(
-    opened: Callable[[], AbstractContextManager[Vault]], watch: Watch, *, repairing: bool, mended: list[BadThing]
+    opened: Callable[[], AbstractContextManager[Vault]],
+    watch: Watch,
+    *,
+    repairing: bool,
+    first: MendedFirst = MendedFirst(),
 ) -> Checked:
-    """Open a vault and check or repair it, as far as it goes.
+    """Open a vault and check or repair it, as far as it goes, after what was done before it is opened.
 
     Raises:
         StoreDamaged: the file cannot even be opened; its hint is the way out from there.
@@ -92,13 +119,15 @@ def checked(
     """
     try:
         with opened() as vault:
-            return _check_all(vault, watch, repairing=repairing, mended=mended)
+            return _check_all(vault, watch, repairing=repairing, first=first)
     except StoreDamaged as error:
-        raise _way_out(error, repairing=repairing) from error
+        raise _way_out(error, repairing=repairing, first=first) from error
 
 
-def _way_out(error: StoreDamaged, *, repairing: bool) -> StoreDamaged:
-    """Return the same with another way out where it names the very act that failed."""
+def _way_out(error: StoreDamaged, *, repairing: bool, first: MendedFirst) -> StoreDamaged:
+    """Return the same with another way out where it names the very act that failed, or that act was not all done."""
+    if first.left:
+        return StoreDamaged(error.message, hint=first.left[0].message)
     return StoreDamaged(error.message, hint=REJOIN if repairing and error.hint == StoreDamaged.hint else error.hint)
 
 

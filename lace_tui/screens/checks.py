@@ -44,20 +44,20 @@ def ask_check(asker: PlaceScreen, action_id: str) -> None:
 def _check(folder: Path, around: Surroundings, watch: Watch) -> Checked | StoreDamaged:
     """Return what a check found, or why the store cannot be read at all, which a repair may mend too."""
     try:
-        return checked(lambda: Vault(folder, around, mending=True), watch, repairing=False, mended=[])
+        return checked(lambda: Vault(folder, around, mending=True), watch, repairing=False)
     except StoreDamaged as error:
         return error
 
 
 def _repair(seen: Checked | StoreDamaged, folder: Path, around: Surroundings, watch: Watch) -> Checked:
-    mended = mended_first(folder, around)
+    first = mended_first(folder, around)
     if not isinstance(seen, StoreDamaged):  # its report was read: what it names may go now
         try:
             with Vault(folder, around) as vault:
                 tell(vault, seen)
         except LaceError:
             pass  # it opens to be mended alone; what was not noted is told once more
-    return checked(lambda: Vault(folder, around, mending=True), watch, repairing=True, mended=mended)
+    return checked(lambda: Vault(folder, around, mending=True), watch, repairing=True, first=first)
 
 
 def _told(asker: PlaceScreen, action_id: str, found: Checked | StoreDamaged) -> Card | None:

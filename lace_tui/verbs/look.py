@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from lace_tui.checking import Checked, checked, checked_lines, mended_first, tell
+from lace_tui.checking import Checked, MendedFirst, checked, checked_lines, mended_first, tell
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
@@ -221,9 +221,9 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
         StoreDamaged: the file cannot even be opened.
     """
     folder = context.find_vault()
-    mended = mended_first(folder, context.surroundings()) if repairing and folder is not None else []
+    first = mended_first(folder, context.surroundings()) if folder is not None and repairing else MendedFirst()
     with context.watching() as watch:
-        found = checked(lambda: context.open_vault(mending=True), watch, repairing=repairing, mended=mended)
+        found = checked(lambda: context.open_vault(mending=True), watch, repairing=repairing, first=first)
     report = found.report
     data = {
         "ok": report.ok,

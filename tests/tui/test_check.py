@@ -15,6 +15,7 @@ from lace_tui.screens.lines import Lines
 from lace_tui.screenshots import Story
 from lazy.mend import examine
 from tests.tui.conftest import is_showing, page_of, press, rows_of, settle, text_of
+from vault.fsck import repair
 from vault.vault import Vault
 
 SIZES = [(60, 20), (80, 24), (120, 40)]
@@ -74,6 +75,25 @@ async def test_what_is_wrong_is_repaired_once_that_is_agreed_to(
         await press(pilot, "1")
         assert "1 conflict" in text_of(app, "#head"), "what is shown was read anew"
     assert _report(story) == "whole"
+
+
+async def test_a_repair_says_that_the_app_had_the_store_open(
+    app: LaceApp, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: what SQLite reads the store by was left as it is, and nobody was told, nor why."""
+    monkeypatch.setattr(repair, "_PATIENCE", 0)
+    _rot_record(story)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, "6", "F")
+        with Vault(story.folder("alice"), story.around("alice")) as serving:
+            assert serving.store.exposed()
+            await press(pilot, "y")
+            assert app.card is not None
+            told = [line.plain for line in app.card.lines]
+        assert any("this app has it open elsewhere" in line and "lace fsck --repair" in line for line in told)
+        await press(pilot, "6", "F", "1")
+        assert "this app has it open" not in text_of(app, "#card-text"), "a check mends nothing"
 
 
 async def test_a_store_that_cannot_be_opened_is_repaired_too(app: LaceApp, story: Story) -> None:

@@ -45,6 +45,7 @@ __all__ = [
     "DAMAGED",
     "REJOIN",
     "forget_put_aside",
+    "is_open_here",
     "mend_head",
     "mend_log",
     "mend_sectors",
@@ -122,6 +123,12 @@ def _unopened(folder: Path, around: Surroundings) -> Iterator[Path | None]:
     dot = folder / DOT_VAULT
     with lock_of(dot, around).held(timeout=LOCK_SECONDS), closed_here(dot / "store.db", _PATIENCE) as is_closed:
         yield dot if is_closed else None
+
+
+def is_open_here(folder: Path) -> bool:
+    """Tell whether a thread of this process has a vault's store open for longer than a repair waits for it."""
+    with closed_here(folder / DOT_VAULT / "store.db", _PATIENCE) as is_closed:
+        return not is_closed
 
 
 def mend_head(folder: Path, around: Surroundings) -> bool:
