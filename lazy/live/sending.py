@@ -155,7 +155,7 @@ def _read(vault: Vault, found: Sequence[_Lies], damaged: set[RecordHash]) -> Ite
     One whose first line is another's is as good as lost: whoever got it could not read on.
     """
     for lies, stored in _unproven(vault, found):
-        if (lies.size or not stored) and stored[:MARKLINE_BYTES] != lies.name.markline:
+        if stored[:MARKLINE_BYTES] != lies.name.markline:
             damaged.add(lies.name)
         else:
             yield lies, stored
