@@ -17,6 +17,7 @@ from lazy.address import several_revisions
 from lazy.belonging.forks import forks
 from lazy.conflicts import note_version_conflicts
 from lazy.people import node_of
+from lazy.problems import damaged_here
 from lazy.receiving.receive import Receiver
 from lazy.receiving.refusals import Refusal
 from vault.audit.entries import read_audit
@@ -33,6 +34,7 @@ from vault.revisions.candidates import candidates, parse_record_address
 from vault.revisions.cases import Address, parse_address
 from vault.revisions.history import Head, line_head, releases, revision_of, revisions
 from vault.revisions.ranges import range_answer
+from vault.store.packread import PackDamaged
 from vault.typed import shown
 from vault.vault import Vault
 from vault.watch import Watch
@@ -171,6 +173,7 @@ def export(vault: Vault, selector: str) -> Iterator[bytes]:
         SelectsNothing: no record here answers to it.
         BadAddress: it starts like an address and is none.
         SeveralRevisions: an end of a range is a number that several revisions have; the hint names each.
+        PackDamaged: after all the others, where some are not whole here (REC-5).
     """
     if selector == "forks" or selector.endswith("/forks"):
         proofs = forks(vault, node_of(vault, selector.removesuffix("/forks")) if "/" in selector else None)
@@ -181,9 +184,16 @@ def export(vault: Vault, selector: str) -> Iterator[bytes]:
     positions = list(_positions(vault, selector))
     if not positions:
         raise SelectsNothing(f"Nothing here answers to {selector!r}.")
+    damaged: set[RecordHash] = set()
     for p in positions:
-        for (stored,) in vault.store.rows("SELECT stored(p, bytes) FROM body WHERE p = ?", p):
-            yield bytes(stored)
+        for kind, digest in vault.store.rows("SELECT kind, digest FROM body WHERE p = ?", p):
+            stored = vault.store.stored_or_none(record := RecordHash(str(kind), bytes(digest)))
+            if stored is not None:
+                yield stored
+            elif vault.store.position(record) is not None:  # or it was let go meanwhile
+                damaged.add(record)
+    if damaged:
+        raise PackDamaged(damaged_here(damaged).message)
 
 
 def _positions(vault: Vault, selector: str) -> Iterable[int]:
@@ -277,8 +287,8 @@ def _closure(vault: Vault, roots: list[RecordHash]) -> list[int]:
 
 
 def _reached(vault: Vault, record: RecordHash, with_content: bool) -> list[tuple[RecordHash, bool]]:
-    stored = vault.store.stored(record) or b""
-    value = parse_record(stored, verify=False)
+    stored = vault.store.stored_or_none(record)
+    value = parse_record(stored, verify=False) if stored is not None else None
     if isinstance(value, Plex) and value.app == TREE_APP:
         return [(child, True) for child in listed(value.blob.data)]
     profile = read(value) if isinstance(value, Seal | Plex) else None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository
+from vault.records import iter_records, parse_record
 
 _OF_APP = """
 SELECT b.p, b.bytes FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE s.s = ? AND length(b.bytes) > 0
@@ -81,3 +83,17 @@ def test_what_rotted_goes_into_no_bundle(pair: tuple[Person, Person], tmp_path: 
     assert good.split(b"\n", 1)[0].decode()[-48:] in problem["message"]
     assert "lace fsck --repair" in ann.run("bundle", "create", str(tmp_path / "more.lace")).text
     assert bob.run("--json", "bundle", "apply", str(tmp_path / "all.lace")).json["problems"] == []
+
+
+@pytest.mark.parametrize("selector", ["shared", "main@1.1.0"])
+def test_what_rotted_is_exported_no_more_and_all_else_is(pair: tuple[Person, Person], selector: str) -> None:
+    """REC-5, LAZ-63: the stream held it, and whoever put it in elsewhere had nothing of what came after."""
+    ann, _ = pair
+    ann.write("new.md", "new\n")
+    ann.lace("release", "1.1.0")
+    whole = [record.hash for record in iter_records(BytesIO(ann.run("record", "export", selector).out))]
+    good, _ = _rot(ann, "lace/data", 2)
+    told = ann.run("record", "export", selector)
+    rotten = parse_record(good).hash
+    assert [record.hash for record in iter_records(BytesIO(told.out))] == [each for each in whole if each != rotten]
+    assert (told.code, rotten.text in told.err, "lace fsck --repair" in told.err) == (41, True, True)
