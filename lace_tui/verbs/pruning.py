@@ -17,8 +17,8 @@ from vault.content.prune import plan_prune, prune
 from vault.content.prune_plan import Pruning
 from vault.desk_folders import desks
 from vault.errors import CallerError, LaceError
-from vault.files import DiskFull
 from vault.plural import more_lines, plural
+from vault.store.database import is_alone
 from vault.vault import Vault
 
 __all__ = ["NotAgreed", "configure", "run"]
@@ -76,24 +76,16 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _opened(context: Context, *, planned: bool) -> tuple[Vault, int]:
-    """Open the vault, and return how many bytes were freed for that: a full disk has no room even to open it.
+    """Open the vault, and return how many bytes were freed first: on a full disk a prune has no room even to begin."""
+    vault = context.open_vault()
+    if planned or not is_alone(vault.store.db):
+        return vault, 0
+    vault.close()
+    from vault.content.full_disk import make_way  # noqa: PLC0415 - hardly any disk is full
 
-    Raises:
-        DiskFull: there is no room, and nothing that was cut off can be taken away.
-    """
-    try:
-        return context.open_vault(), 0
-    except DiskFull:
-        folder = context.find_vault()
-        if planned or folder is None:
-            raise
-        from vault.content.full_disk import make_way  # noqa: PLC0415 - hardly any disk is full
-
-        way = 0
-        with suppress(LaceError):  # what is told of is the full disk
-            way = make_way(folder, context.surroundings())
-        if not way:
-            raise
+    way = 0
+    with suppress(LaceError):  # what a prune without room comes to is told by itself
+        way = make_way(vault.folder, context.surroundings())
     return context.open_vault(), way
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "did_not_fit",
     "faults_named",
     "insert_many",
+    "is_alone",
     "kind_of",
     "name_fault",
     "none_reads_before",
@@ -90,7 +91,7 @@ def connect(path: Path, *, create: bool = False, mending: bool = False) -> sqlit
     if not create and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return _connect_to_read(path)
     with faults_named(path), _text_of_fault(path):
-        db = _opened(path)
+        db = _opened(path, needs_room=mending)
         try:
             db.execute("PRAGMA synchronous=FULL")
             db.execute("PRAGMA foreign_keys=OFF")
@@ -111,11 +112,14 @@ def connect(path: Path, *, create: bool = False, mending: bool = False) -> sqlit
         return db
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _opened(path: Path, *, needs_room: bool) -> sqlite3.Connection:
     """Open a store in WAL mode, and anew where a repair put another file in its place while it was waited for.
 
-    What goes from the log into the file that was there before is missing in the one that lies there now.
+    What goes from the log into the file that was there before is missing in the one that lies there now. On a disk
+    without a free byte it opens as `connect_alone` does: a look needs no room, and a write says that there is none. A
+    check opens the store twice and cannot go that way.
     """
+    is_full = False
     while True:
         before = _file_at(path)
         # With `uri` a store that can only be read can be attached.
@@ -123,12 +127,16 @@ def _opened(path: Path) -> sqlite3.Connection:
             path.absolute(), timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256, uri=True
         )
         try:
+            if is_full:
+                _share_no_memory(db)
             db.execute("PRAGMA journal_mode=WAL")  # from here on nobody replaces it (`vault.store.alone`)
             if before in (None, _file_at(path)):
                 return db
-        except BaseException:
+        except BaseException as fault:
             db.close()
-            raise
+            if is_full or needs_room or not _has_no_room(fault):
+                raise
+            is_full = True
         db.close()
 
 
@@ -154,12 +162,22 @@ def connect_alone(path: Path) -> sqlite3.Connection:
     with faults_named(path):
         db = sqlite3.connect(path.absolute(), timeout=0, isolation_level=None)
         try:
-            db.execute("PRAGMA locking_mode=EXCLUSIVE")
-            db.execute("SELECT 1 FROM sqlite_master").fetchone()
+            _share_no_memory(db)
         except BaseException:
             db.close()
             raise
         return db
+
+
+def _share_no_memory(db: sqlite3.Connection) -> None:
+    """Keep the file by which SQLite shares memory from being made; others wait until this connection is closed."""
+    db.execute("PRAGMA locking_mode=EXCLUSIVE")
+    db.execute("SELECT 1 FROM sqlite_master").fetchone()
+
+
+def is_alone(db: sqlite3.Connection) -> bool:
+    """Tell whether a store was opened as nobody else opens it meanwhile, which `connect` does on a full disk only."""
+    return bool(db.execute("PRAGMA locking_mode").fetchone()[0] == "exclusive")
 
 
 def connect_for_once(path: Path) -> sqlite3.Connection:
@@ -322,6 +340,11 @@ def did_not_fit(fault: BaseException) -> bool:
     return getattr(fault, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL  # a table may have that word in its name
 
 
+def _has_no_room(fault: BaseException) -> bool:
+    """Tell whether the disk had no room for what SQLite was to write, or for the file by which it shares memory."""
+    return did_not_fit(fault) or getattr(fault, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
+
+
 def name_fault(fault: sqlite3.DatabaseError, path: Path) -> None:
     """Raise what a fault of SQLite is in the error tree; nothing for one that has no name there.
 
@@ -338,7 +361,7 @@ def name_fault(fault: sqlite3.DatabaseError, path: Path) -> None:
     if isinstance(fault, sqlite3.OperationalError):
         if "locked" in text or "busy" in text:
             raise VaultBusy(f"The vault in {path.parent} is in use by another process.") from fault
-        if did_not_fit(fault) or getattr(fault, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE:
+        if _has_no_room(fault):
             raise DiskFull(f"There is no room left on the disk to write the vault in {path.parent}.") from fault
         if getattr(fault, "sqlite_errorcode", 0) in _UNREAD:
             raise StoreDamaged(f"The store of the vault in {path.parent} cannot be read ({text}).") from fault
