@@ -106,7 +106,8 @@ def test_prune_frees_what_was_cut_off_on_a_disk_without_a_free_byte(alice: Perso
         while film.write(bytes(4096)):
             pass
     assert shutil.disk_usage(small_disk).free == 0
-    assert alice.run("prune", "--dry-run").code == 11
+    assert alice.lace("prune", "--dry-run")["planned"] is True
+    assert alice.run("label", "film").code == 11
     assert "are free again" in alice.text("prune", "--yes")
     assert shutil.disk_usage(small_disk).free > 15 << 17
     assert alice.lace("fsck")["ok"] is True
