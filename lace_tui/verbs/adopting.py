@@ -30,7 +30,7 @@ __all__ = ["AdoptionNotAgreed", "configure", "run"]
 
 
 class AdoptionNotAgreed(CallerError):
-    """A vault would have gone on under a new key for good, and its owner said no."""
+    """A vault would have gone on under a new key for good, and nobody agreed to that."""
 
     code = "adoption-not-agreed"
     hint = "Nothing was changed. To go on as a new node all the same: lace adopt --yes"
@@ -107,7 +107,7 @@ def _agree_to_adopt(context: Context, vault: Vault, *, is_called_for: bool) -> N
     Where something calls for it, that is whom the new key will not be able to revoke; of nobody, nothing is asked.
 
     Raises:
-        AdoptionNotAgreed: they said no.
+        AdoptionNotAgreed: they said no; or nothing calls for it, and nobody can be asked.
     """
     lines = []
     if not is_called_for:
@@ -128,7 +128,8 @@ def _agree_to_adopt(context: Context, vault: Vault, *, is_called_for: bool) -> N
     if not lines:
         return
     context.say("\n".join(lines))
-    if context.is_terminal and not context.json and not context.agrees("Go on as a new node?"):
+    is_asked = context.is_terminal and not context.json
+    if not (context.agrees("Go on as a new node?") if is_asked else is_called_for):
         raise AdoptionNotAgreed("This vault stays the node it is.")
 
 

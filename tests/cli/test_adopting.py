@@ -10,7 +10,7 @@ from tests.people import Person
 
 def test_adopt_goes_on_as_a_new_node(alice: Person) -> None:
     before = alice.lace("init", "--name", "alice")
-    data = alice.lace("adopt", "--name", "alice-2")
+    data = alice.lace("adopt", "--name", "alice-2", "--yes")
     assert (data["was"], data["admitted"], data["name"]) == (before["node"], True, "alice-2")
     assert data["node"] != before["node"]
     assert data["group"] == before["group"]
@@ -58,12 +58,13 @@ def test_who_forgot_the_passphrase_is_told_how_to_go_on(alice: Person, tmp_path:
     alice.lace("release", "1.0.0")
 
 
-def test_where_nobody_can_be_asked_it_is_told_what_a_new_key_means(alice: Person) -> None:
-    """LAZ-1: a script that adopted a whole vault learned nothing of what it had ended."""
+def test_where_nobody_can_be_asked_a_whole_vault_is_adopted_only_with_yes(alice: Person) -> None:
+    """LAZ-1: a script that adopted a whole vault ended a key for good, to which nobody had agreed."""
     alice.lace("init", "--name", "alice")
     for words in (("adopt",), ("--json", "adopt")):
         done = alice.run(*words)
-        assert done.code == 0
+        assert done.code == 2
+        assert "lace adopt --yes" in done.err
         assert done.err.startswith("Nothing says that this vault is a copy or was restored. A new key is for good")
         assert "[y/N]" not in done.err
     assert alice.run("adopt", "--yes").err == ""

@@ -79,7 +79,9 @@ def test_who_goes_on_under_a_new_key_is_told_whom_it_cannot_revoke(pair: tuple[P
     """LAZ-69: the new key stands below the old one, beside those whom that let in."""
     ann, _ = pair
     before = ann.lace("id")["node"]
-    done = ann.run("adopt")
+    ann.environ["TERM"] = "xterm"
+    done = ann.run("adopt", stdin=b"y\n", tty=True)
+    ann.environ["TERM"] = "dumb"
     assert "! Your key let in bob, and the new one will not be above them" in done.err
     assert "! The old key had let in bob. To revoke one of them takes" in done.text
     named = {member["node"]: member["name"] for member in ann.lace("members")["members"]}
@@ -159,10 +161,10 @@ def test_who_revoked_themselves_asks_by_name_and_is_let_in(pair: tuple[Person, P
     late = bob.text("release", "4.0.0")
     assert "counts for nobody else" in late
     assert late.endswith("Next: lace adopt\n")
-    told = bob.text("adopt", "--name", "bob0")
+    told = bob.text("adopt", "--name", "bob0", "--yes")
     assert "Your old key was revoked" in told
     assert "a friend must admit you with lace admit bob0" in told
-    told = bob.text("adopt", "--name", "bob2")  # a key that waits itself is no way in
+    told = bob.text("adopt", "--name", "bob2", "--yes")  # a key that waits itself is no way in
     assert "Nobody has admitted your old key" in told
     assert "a friend must admit you with lace admit bob2" in told
     assert "lace admit bob2" in bob.text("status")
@@ -209,7 +211,7 @@ def test_a_new_key_that_a_revoked_one_admitted_waits_among_the_requests(pair: tu
     """LAZ-71, LAZ-69: its owner did not know yet, and hears of it; nobody has to type a key."""
     ann, bob = pair
     ann.lace("revoke", "bob", "--yes")
-    assert bob.lace("adopt", "--name", "bob2")["admitted"]
+    assert bob.lace("adopt", "--name", "bob2", "--yes")["admitted"]
     ann.lace("sync")
     told = bob.run("sync")
     assert (told.code, "bob's admission of you counts no more" in told.text) == (1, True)
@@ -240,7 +242,7 @@ def test_the_last_member_is_warned(ann: Person) -> None:
     assert "Nobody else is a member" in ann.text("revoke", "self", "--dry-run")
     ann.lace("revoke", "self", "--yes")
     assert "no member left" in ann.text("status")
-    assert "this group has no member left who could" in ann.text("adopt")
+    assert "this group has no member left who could" in ann.text("adopt", "--yes")
     assert "no member left" in ann.text("status")
 
 

@@ -72,7 +72,7 @@ def test_my_work_stays_mine_under_another_key(pair: tuple[Person, Person]) -> No
     bob.lace("release", "1.0.0", "--desk", "n")
     alice.write("n/mine", _MINE)
     alice.lace("release", "1.6.0")
-    alice.lace("adopt", "--name", "alice-2")
+    alice.lace("adopt", "--name", "alice-2", "--yes")
     meet(alice, bob, alice)
     alice.lace("desk", "add", "n", "n")
     assert clashing(alice, "n") == ["mine"]
@@ -86,7 +86,7 @@ def test_what_a_maker_released_under_a_former_key_is_theirs(pair: tuple[Person, 
     alice.lace("release", "1.5.0")
     meet(alice, bob)
     bob.lace("update")
-    alice.lace("adopt", "--name", "alice-2")
+    alice.lace("adopt", "--name", "alice-2", "--yes")
     alice.lace("desk", "add", "n", "n")
     alice.write("n/a", "1\n2\n")
     alice.lace("release", "1.0.0", "--desk", "n")

@@ -88,7 +88,7 @@ def test_a_new_key_is_protected_as_the_old_one_was(alice: Person) -> None:
     with knowing(alice, "four words"):
         alice.lace("key", "protect")
     with knowing(alice, "four words"):
-        assert alice.lace("adopt")["admitted"] is True
+        assert alice.lace("adopt", "--yes")["admitted"] is True
     assert b"\nsealed argon2id " in _key_file(alice).read_bytes()
     with knowing(alice, "four words"):
         alice.write("a.txt", "one\n")

@@ -282,7 +282,7 @@ def test_fsck_of_a_vault_that_waits_to_be_admitted(settled: Person, bob: Person)
 def test_a_trail_goes_on_after_adopt(settled: Person) -> None:
     """CYB-10: the new node's own entry vouches for the old one; both are expected signers."""
     old = settled.lace("id")["node"]
-    settled.lace("adopt", "--name", "alice2")
+    settled.lace("adopt", "--name", "alice2", "--yes")
     entries = settled.lace("audit")["entries"]
     assert {entry["actor"]["principal"] for entry in entries} == {old, settled.lace("id")["node"]}
     assert settled.lace("audit", "verify")["length"] == len(entries)

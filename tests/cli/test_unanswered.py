@@ -280,21 +280,21 @@ def test_a_key_that_has_just_this_passphrase_is_protected(ann: Person, monkeypat
 def test_a_new_node_is_told(ann: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """LAZ-1: the same words again went on as a third node, or asked whether to."""
     was = ann.lace("id")["node"]
-    _cut(ann, monkeypatch, "adopt", "--name", "alice-2")
+    _cut(ann, monkeypatch, "adopt", "--name", "alice-2", "--yes")
     made = ann.lace("id")["node"]
-    again = ann.lace("adopt", "--name", "alice-2")
+    again = ann.lace("adopt", "--name", "alice-2", "--yes")
     assert (again["already"], again["was"], again["node"], again["admitted"]) == (True, was, made, True)
-    after = ann.lace("adopt", "--name", "alice-2")
+    after = ann.lace("adopt", "--name", "alice-2", "--yes")
     assert (after["already"], after["was"], ann.lace("id")["node"]) == (False, made, after["node"])
 
 
 def test_a_copy_of_an_adopted_vault_that_nobody_was_told_of_goes_on_as_another(
     ann: Person, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    _cut(ann, monkeypatch, "adopt")
+    _cut(ann, monkeypatch, "adopt", "--yes")
     made = ann.lace("id")["node"]
     shutil.copytree(ann.folder, tmp_path / "copy")
-    other = ann.run("--json", "adopt", cwd=tmp_path / "copy").json
+    other = ann.run("--json", "adopt", "--yes", cwd=tmp_path / "copy").json
     assert (other["already"], other["was"]) == (False, made)
     assert ann.lace("id")["node"] == made
 

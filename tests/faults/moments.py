@@ -179,7 +179,7 @@ def _merged(stage: Stage) -> list[str]:
 
 def _adopt(stage: Stage) -> list[str]:
     _begun(stage)
-    return ["adopt"]
+    return ["adopt", "--yes"]
 
 
 def _init(stage: Stage) -> list[str]:
