@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["FEW", "few", "more_lines", "plural"]
+__all__ = ["FEW", "bytes_text", "few", "more_lines", "plural"]
 
 FEW = 5  # names that a sentence tells before it counts the rest
 
@@ -23,3 +23,14 @@ def few(names: Sequence[str], most: int = FEW) -> str:
 def more_lines(count: int, told: int) -> list[str]:
     """Return the line that ends a list of which only the first were told: `  and 3 more`; none where all were."""
     return [f"  and {count - told} more"] if count > told else []
+
+
+def bytes_text(count: float) -> str:
+    """Return a number of bytes for people, in binary units: `4.1 MiB`."""
+    if count < 1024:
+        return f"{int(count)} B"
+    for unit in ("KiB", "MiB", "GiB"):
+        count /= 1024
+        if count < 1023.95:
+            return f"{count:.1f} {unit}"
+    return f"{count / 1024:.1f} TiB"

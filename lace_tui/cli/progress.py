@@ -15,8 +15,9 @@ from typing import Any, Self, TextIO
 
 from lace_tui.cli.inert import inert, width_of
 from vault.errors import Cancelled
+from vault.plural import bytes_text
 
-__all__ = ["CancelToken", "Progress", "asks_to_end", "bytes_text", "duration_text", "stopped_at_once"]
+__all__ = ["CancelToken", "Progress", "asks_to_end", "duration_text", "stopped_at_once"]
 
 _INTERVAL = 0.1  # seconds between two updates: ten a second are enough for an eye
 _SETTLE = 1.0  # seconds before a rate means something
@@ -238,17 +239,6 @@ class Progress:
             if 0 < done < total:
                 left = duration_text((total - done) * seconds / done) + " left"
         return [count, size, left, rate]
-
-
-def bytes_text(count: float) -> str:
-    """Return a number of bytes for people, in binary units: `4.1 MiB`."""
-    if count < 1024:
-        return f"{int(count)} B"
-    for unit in ("KiB", "MiB", "GiB"):
-        count /= 1024
-        if count < 1023.95:
-            return f"{count:.1f} {unit}"
-    return f"{count / 1024:.1f} TiB"
 
 
 def duration_text(seconds: float) -> str:

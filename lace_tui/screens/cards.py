@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from textual.content import Content
 
-from lace_tui.cli.progress import bytes_text, duration_text
+from lace_tui.cli.progress import duration_text
 from lace_tui.keymap import key_of
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark
 from vault.errors import Cancelled, LaceError
-from vault.plural import more_lines, plural
+from vault.plural import bytes_text, more_lines, plural
 
 if TYPE_CHECKING:
     from lace_tui.deeds import Shared

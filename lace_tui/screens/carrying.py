@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lace_tui.cli.folder import expanded, sharing_note
 from lace_tui.cli.inert import inert
-from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.cards import Card, planned_card, sync_card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark
 from lazy.results import HasAll
 from lazy.visits.carry import apply_bundle, create_bundle, friends_steps
 from vault.commands import as_option, as_typed
-from vault.plural import plural
+from vault.plural import bytes_text, plural
 
 if TYPE_CHECKING:
     from lace_tui.host import Refused

@@ -13,7 +13,6 @@ from textual.content import Content
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import expanded, sharing_note
-from lace_tui.cli.progress import bytes_text
 from lace_tui.host import Refused
 from lace_tui.keymap import key_of
 from lace_tui.screens.bringing import offer_file
@@ -40,7 +39,7 @@ from vault.commands import as_option, as_typed
 from vault.desks.checkout import CheckoutResult
 from vault.desks.pages import Entry
 from vault.desks.paths import files_in
-from vault.plural import plural
+from vault.plural import bytes_text, plural
 from vault.vault import Vault
 from vault.watch import Watch
 

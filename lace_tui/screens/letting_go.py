@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.needed import needed_text
-from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from vault.content.prune import plan_prune, prune
 from vault.content.prune_plan import Pruning
-from vault.plural import more_lines, plural
+from vault.plural import bytes_text, more_lines, plural
 
 if TYPE_CHECKING:
     from textual.content import Content

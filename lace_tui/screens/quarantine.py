@@ -9,7 +9,6 @@ from textual.content import Content
 
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
-from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.listing import Listing
@@ -18,6 +17,7 @@ from lace_tui.view import ago
 from lazy.receiving.quarantine import Quarantined, drop, quarantined
 from lazy.receiving.readmit import readmit
 from vault.commands import as_typed
+from vault.plural import bytes_text
 from vault.records import Tai
 from vault.vault import Vault
 

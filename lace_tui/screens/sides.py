@@ -13,7 +13,6 @@ from textual.content import Content as Row
 from textual.style import Style
 
 from lace_tui.cli.inert import inert
-from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.numbered import Cell, Columns, Numbered, Table, fold, text_rows
 from lace_tui.screens.texts import Joined
@@ -23,6 +22,7 @@ from lazy.resolving.opening import Content, Opened
 from vault.commands import as_option
 from vault.desks.merge_text import Region
 from vault.names import Version
+from vault.plural import bytes_text
 
 __all__ = [
     "FILES",

@@ -9,12 +9,11 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.folder import CASE_HELP, note_inside, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
-from lace_tui.cli.progress import bytes_text
 from lazy.address import resolve
 from lazy.visits.carry import FileExists
 from vault.content.archive import ENDINGS, archived_before, check_ending, write_archive
 from vault.content.totals import tree_totals
-from vault.plural import plural
+from vault.plural import bytes_text, plural
 from vault.records import Tai
 from vault.records.tai import LEAP_SECONDS
 from vault.revisions.history import commit_info

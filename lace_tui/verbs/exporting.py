@@ -20,7 +20,7 @@ from lace_tui.cli.folder import note_inside, place_of, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.left_out import LeftOut, left_line, left_out
 from lace_tui.cli.output import Answer, Paint
-from lace_tui.cli.progress import bytes_text, stopped_at_once
+from lace_tui.cli.progress import stopped_at_once
 from lazy.people import label_of
 from lazy.visits.carry import FileExists
 from spark_export.audits import AUDITS, Audit
@@ -31,6 +31,7 @@ from spark_export.reports import Report, audit_called, open_exports
 from spark_export.reports import run as run_audit
 from vault.commands import as_option
 from vault.files import write_atomic
+from vault.plural import bytes_text
 from vault.vault import NoVault
 
 if TYPE_CHECKING:

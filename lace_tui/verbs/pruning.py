@@ -11,13 +11,12 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.needed import needed_text
 from lace_tui.cli.output import Answer, Paint
-from lace_tui.cli.progress import bytes_text
 from vault.content.keeping import keeps
 from vault.content.prune import plan_prune, prune
 from vault.content.prune_plan import Pruning
 from vault.desk_folders import desks
 from vault.errors import CallerError, LaceError
-from vault.plural import more_lines, plural
+from vault.plural import bytes_text, more_lines, plural
 from vault.store.database import is_alone
 from vault.vault import Vault
 

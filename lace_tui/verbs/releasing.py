@@ -19,7 +19,6 @@ from lace_tui.cli.folder import (
 )
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
-from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.releases import (
     doubt_lines,
     gone_lines,
@@ -37,7 +36,7 @@ from vault.errors import CallerError
 from vault.folder.work import Unchanged, changes, checkout_of
 from vault.names import Version
 from vault.notes.own import RELEASE_UNANSWERED
-from vault.plural import plural
+from vault.plural import bytes_text, plural
 from vault.records import RecordHash
 from vault.revisions.history import commit_info, is_first, last_shared, line_head, unreleased
 from vault.since_release import SinceRelease, since_release

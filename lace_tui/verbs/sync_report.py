@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
-from lace_tui.cli.progress import bytes_text
 from lazy.came import ExchangeResult, NewRelease
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
@@ -23,7 +22,7 @@ from lazy.results import HasAll, PlaceResult
 from transports.layout import ONE_FILE
 from vault.desk_folders import desks
 from vault.errors import LaceError
-from vault.plural import plural
+from vault.plural import bytes_text, plural
 from vault.vault import Vault
 
 if TYPE_CHECKING:

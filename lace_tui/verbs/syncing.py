@@ -11,7 +11,6 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import desk_of, desk_path
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
-from lace_tui.cli.progress import bytes_text
 from lace_tui.verbs.sync_report import answer
 from lazy.places.registry import NoSuchPlace, places
 from lazy.results import PlaceResult
@@ -20,7 +19,7 @@ from lazy.sync import move, prepare, sync
 from lazy.visits.estimate import LINKS, Link, estimate, parse_link
 from vault.desk_folders import MAIN
 from vault.names import check_name
-from vault.plural import plural
+from vault.plural import bytes_text, plural
 from vault.vault import Vault
 
 if TYPE_CHECKING:

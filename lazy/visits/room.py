@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from transports.address import AddressKind
 from transports.errors import PlaceFull
 from transports.mailbox import MailboxMedium
+from vault.plural import bytes_text
 from vault.vault import Vault
 
 __all__ = ["LEAST", "Short", "require_room_at", "short_of_room"]
@@ -67,7 +68,8 @@ def require_room_at(vault: Vault, medium: MailboxMedium, between: tuple[int, int
     short = short_of_room(vault, medium, between, size, beside)
     if short is None:
         return
-    message = f"What goes to {medium.describe()} needs about {short.needed} bytes, and {short.free} bytes are free"
+    needed, free = bytes_text(short.needed), bytes_text(short.free)
+    message = f"What goes to {medium.describe()} needs about {needed}, and {free} are free"
     if medium.kind == AddressKind.GIT:
         way = "Free some space on this machine and run the same command again: what lies there stays valid."
         raise PlaceFull(f"{message} beside the vault, where it is made ready.", hint=way)

@@ -37,6 +37,7 @@ from transports.errors import WRITE_REFUSALS, MailboxSetBack
 from transports.mailbox import MailboxMedium
 from transports.proven import Proven
 from vault.errors import DataError, PeerError, PlaceError
+from vault.plural import bytes_text
 from vault.records import RecordHash
 from vault.revisions.history import ReleasesShown, releases_shown
 from vault.vault import Vault
@@ -225,7 +226,7 @@ def _said_of_mine(at: _Visit, put: _Put, *, went_back: bool, is_mended: bool) ->
 
 def _copies_wait(put: _Put) -> Problem:
     """Return what is said of copies that a place did not take."""
-    what = f"{put.waited} bytes of copies that a prune waits for"
+    what = f"{bytes_text(put.waited)} of copies that a prune waits for"
     if put.why:
         hint = "Sync with another place; this one is asked again within a day."
         return Problem("copies-wait", f"{what} were refused there; all else went. {put.why}", hint=hint)

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lace_tui.cli.inert import width_of
-from lace_tui.cli.progress import CancelToken, Progress, bytes_text, duration_text
+from lace_tui.cli.progress import CancelToken, Progress, duration_text
 from vault.errors import Cancelled
+from vault.plural import bytes_text
 
 
 class Clock:
