@@ -15,7 +15,6 @@ from typing import Any, Self, TextIO
 
 from lace_tui.cli.inert import inert, width_of
 from vault.errors import Cancelled
-from vault.plural import bytes_text
 
 __all__ = ["CancelToken", "Progress", "asks_to_end", "duration_text", "stopped_at_once"]
 
@@ -228,6 +227,8 @@ class Progress:
         count = f"{self._done}/{self._total}" if self._total else str(self._done) if self._done else ""
         if self._total_bytes and self._total <= 1:  # the bytes of one thing say how far it is
             count = ""
+        from vault.plural import bytes_text  # noqa: PLC0415 - most commands end before a line is drawn
+
         size = bytes_text(self._bytes) if self._bytes or self._total_bytes else ""
         if self._total_bytes:
             size += "/" + bytes_text(self._total_bytes)
