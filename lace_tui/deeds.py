@@ -24,7 +24,7 @@ from lace_tui.redoing import Again, again, redo
 from lace_tui.verbs.placing import as_encrypted
 from lazy.belonging import circle
 from lazy.belonging.admitting import admit
-from lazy.belonging.circle import invite
+from lazy.belonging.circle import doubt_of_clock, invite
 from lazy.conflict_words import update_desk
 from lazy.folder.last_act import NothingToUndo, Undone, last_act
 from lazy.folder.undo import undo
@@ -66,6 +66,7 @@ __all__ = ["MAIN", "CutOff", "PlannedAnew", "Relation", "Shared", "TakenBack", "
 __all__ += [
     "check_place_name",
     "cut_off",
+    "doubt_of_clock",
     "finish",
     "give_folder",
     "invite",

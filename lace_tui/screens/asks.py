@@ -276,7 +276,7 @@ def ask_invitation(home: PlaceScreen) -> None:
         if name:
             home.lace.begin(
                 "Invite",
-                lambda vault, _: deeds.invite(vault, name),
+                lambda vault, _: _invited(vault, name),
                 partial(_invitation, home),
                 as_typed("invite", name),
                 refused,
@@ -285,7 +285,13 @@ def ask_invitation(home: PlaceScreen) -> None:
     home.lace.put(Question("Invite", "What do you call the friend?", check=check_person), named)
 
 
-def _invitation(home: PlaceScreen, made: Invitation) -> Card | None:
+def _invited(vault: Vault, name: str) -> tuple[Invitation, str]:
+    made = deeds.invite(vault, name)
+    return made, deeds.doubt_of_clock(vault, made)
+
+
+def _invitation(home: PlaceScreen, told: tuple[Invitation, str]) -> Card | None:
+    made, doubt = told
     line = made.encode()
     home.app.copy_to_clipboard(line)
     lines = [
@@ -297,6 +303,8 @@ def _invitation(home: PlaceScreen, made: Invitation) -> Card | None:
         mark(f"It is good until {moment(made.expires.to_utc_iso())}, and for one person."),
         mark(f"Read these words to each other: {made.words}"),
     ]
+    if doubt:
+        lines.append(mark(f"! {doubt}", BAD))
     if not made.places:
         lines.append(mark("! It names no place to meet yet: add one first with a.", BAD))
     if not home.is_active:  # it is made, and must not be lost

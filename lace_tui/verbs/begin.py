@@ -246,6 +246,8 @@ def _invite(context: Context, args: argparse.Namespace) -> Answer:
         who = inert(args.name) if args.name else "your friend"
         context.say(f"Send this one line to {who} by a way that others cannot read: whoever has it can join once.")
         context.say(f"It is good until {moment(made.expires.to_utc_iso())}.")
+        if doubt := circle.doubt_of_clock(vault, made):
+            context.say(f"! {doubt}")
         context.say(f"Read these words to each other: {made.words}")
         if not made.places:
             context.say("It names no place to meet yet; add one first with: lace place add NAME DIR")

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "accept",
+    "doubt_of_clock",
     "invite",
     "join",
     "leave",
@@ -83,6 +84,21 @@ def invite(vault: Vault, label: str = "") -> Invitation:
         w.store.run("INSERT INTO invitation VALUES (?, ?, ?, ?, NULL)", made.id, made.secret, expires.text, label)
         w.audit("lazy-invite", made.id, {"label": label} if label else {})
     return made
+
+
+def doubt_of_clock(vault: Vault, made: Invitation) -> str:
+    """Return what to tell whoever invites where records here are dated after the invitation's end; or nothing (LAZ-16).
+
+    One of two clocks is wrong then. If it is the one here, the line ends as soon as that is set right.
+    """
+    ((newest,),) = vault.store.rows("SELECT max(tai) FROM rec WHERE name IS NOT NULL")
+    if newest is None or newest <= made.expires.text:
+        return ""
+    now, last = (f"{tai.to_utc_iso()[:16].replace('T', ' ')} UTC" for tai in (vault.around.tai(), Tai.parse(newest)))
+    return (
+        f"This device's clock says {now}, and records here are dated up to {last}. If this clock is behind, the"
+        " invitation is out of date once it is right: set it, and invite again."
+    )
 
 
 def _told(vault: Vault, place: Place) -> str:

@@ -238,6 +238,17 @@ def test_accept_with_a_clock_past_the_expiry_warns_and_goes_on(alice: Person, bo
     assert [member["name"] for member in bob.lace("members")["members"]] == ["alice", "bob"]
 
 
+def test_who_invites_by_a_clock_that_is_behind_is_told(alice: Person) -> None:
+    """LAZ-16: the line was out of date for everybody else as it was made, and nothing said so."""
+    alice.lace("init", "--name", "alice")
+    assert "clock" not in alice.run("invite", "bob").err
+    alice.world["now_ns"] = lambda: 1_000_000_000 * 10**9
+    late = alice.run("invite", "cara")
+    assert (late.code, late.text.startswith("lace-invite-0:")) == (0, True)
+    (warning,) = [said for said in late.err.splitlines() if "clock" in said]
+    assert "This device's clock says 2001-09-09 01:46 UTC, and records here are dated up to " in warning
+
+
 def test_the_inviter_judges_by_the_clock_that_wrote_the_expiry(alice: Person, bob: Person, stick: Path) -> None:
     """LAZ-16: whoever comes too late by the inviter's clock waits for a hand, whatever their own clock says."""
     alice.lace("init", "--name", "alice")
