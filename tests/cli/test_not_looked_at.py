@@ -68,7 +68,7 @@ def test_who_only_fetched_the_branch_that_says_which_place_a_host_is_writes_it_a
 
 
 def test_a_repair_says_why_it_did_not_write_that_branch_anew(alice: Person, tmp_path: Path) -> None:
-    """APP-13, APP-15: it named itself as the way out, each time again, and not what the host had said to it."""
+    """APP-13: it named itself as the way out, each time again, and not what the host had said to it."""
     alice.lace("init", "--name", "alice")
     bare = bare_repository(tmp_path / "host.git")
     alice.lace("place", "add", "host", str(bare))

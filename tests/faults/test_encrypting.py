@@ -106,7 +106,7 @@ def test_what_a_cut_first_sync_left_in_plain_at_a_git_host_goes_or_is_told(
     pushed: list[str] = []
 
     def is_second(name: str, words: str) -> bool:
-        pushed.extend([words] if name == "git" and " push " in words else [])
+        pushed.extend([words] if name == "git" and {"push", "receive-pack"} & set(words.split()) else [])
         return len(pushed) > 1
 
     assert cut(alice, kill_before(is_second), "sync", "place") == -signal.SIGKILL
