@@ -9,7 +9,7 @@ from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
 from transports.address import AddressKind
 from transports.encrypted.sealed import SealedPlace
-from transports.errors import ClosedToYou, MailboxGone, SealedToOthers
+from transports.errors import ClosedToYou, SealedToOthers
 from transports.layout import ONE_FILE
 from transports.mailbox import MailboxMedium
 from vault import profile
@@ -23,6 +23,11 @@ from vault.vault import Vault
 __all__ = ["closed_records", "hear_notices", "told_of_closed", "told_of_revoked"]
 
 _GO_ON = "What you have stays yours to read. A new key: lace adopt; then a friend admits it."
+
+_AT_THE_MEDIUM = (
+    "A copy behind a web server shows nobody a friend's encrypted mailbox that is new to them: sync once where it is"
+    " written, such as the stick itself. From then on the copy shows it too."
+)
 
 
 def hear_notices(vault: Vault, medium: MailboxMedium, receiver: Receiver) -> None:
@@ -55,7 +60,7 @@ def closed_records(name: str, count: int, kind: str) -> Problem:
     what = "1 record that it lists is" if count == 1 else f"{count} records that it lists are"
     if kind == AddressKind.HTTP:
         text = f"{what} encrypted, in mailboxes that this copy does not show you."
-        return Problem(SealedToOthers.code, text, name, MailboxGone.hint)
+        return Problem(SealedToOthers.code, text, name, _AT_THE_MEDIUM)
     return Problem(
         SealedToOthers.code,
         f"{what} encrypted to others here; they come once you belong, or a friend syncs again.",

@@ -136,7 +136,7 @@ def test_who_wrote_since_is_not_taken_for_damage_of_the_copy(
         for _ in range(2):
             got = bob.lace("sync", "web")
             assert [(one["code"], one["peer"]) for one in got["problems"]] == [("sealed-to-others", "alice")]
-            assert "sync there" in got["problems"][0]["hint"]
+            assert "sync once where it is written" in got["problems"][0]["hint"]
             assert got["releases"] == []
         assert "anew" not in bob.text("sync", "web")
         assert [new["release"] for new in bob.lace("sync", "stick")["releases"]] == [made]
