@@ -12,6 +12,7 @@ from lace_tui.cli.unanswered import answered_once
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.receiving.quarantine import QUARANTINE_BYTES, Quarantined, drop, quarantined
 from lazy.receiving.readmit import readmit
+from vault.plural import bytes_text
 from vault.records import RecordHash, Tai
 from vault.records.errors import TaiError
 from vault.vault import Vault
@@ -71,12 +72,12 @@ def _list(found: list[Quarantined]) -> Answer:
             return "Nothing was refused."
         lines = []
         for one in found[:_SHOWN]:
-            what = f"{one.app} {one.name}, {one.size} bytes kept" if one.size else "not kept"
+            what = f"{one.app} {one.name}, {bytes_text(one.size)} kept" if one.size else "not kept"
             lines.append(f"{paint.strong(one.hash)}  from {inert(one.source)}: {inert(what)}")
             lines.append(f"    {inert(one.reason)} ({inert(one.code)})")
         if len(found) > _SHOWN:
             lines.append(f"{len(found) - _SHOWN} more: lace --json quarantine")
-        lines.append(f"{len(found)} refused; {size} of at most {QUARANTINE_BYTES} bytes kept.")
+        lines.append(f"{len(found)} refused; {bytes_text(size)} of at most {bytes_text(QUARANTINE_BYTES)} kept.")
         return "\n".join(lines)
 
     rows = [one._asdict() | _times(one.tai) for one in found]

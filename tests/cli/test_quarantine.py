@@ -34,7 +34,9 @@ def test_a_strangers_record_waits_until_the_stranger_belongs(alice: Person) -> N
     refused = listed["quarantine"][0]
     assert refused["time"] == Tai.parse(refused["tai"]).to_utc_iso()  # of each time both forms
     assert listed["bytes"] == len(strange.encode()) <= listed["limit"]
-    assert "not a member" in alice.text("quarantine")
+    told = alice.text("quarantine")
+    assert "not a member" in told
+    assert told.endswith(f"1 refused; {len(strange.encode())} B of at most 16.0 MiB kept.\n")
     error_of(alice.run("--json", "quarantine", "admit", strange.hash.text), "signer-strange", 31)
     alice.lace("admit", "eve", "--key", EVE.verifier.text)
     assert alice.lace("quarantine", "admit", strange.hash.text[:9])["stored"] is True
