@@ -332,11 +332,11 @@ def test_writing_goes_on_where_it_was_stopped(alice: Person, tmp_path: Path, mon
     for options in ([], ["--encrypt"]):
         add, seen = BundleWriter.add, [0]
 
-        def stopping(self: BundleWriter, *words: object, add: object = add, seen: list[int] = seen) -> None:
+        def stopping(self: BundleWriter, *words: object, add: object = add, seen: list[int] = seen) -> bool:
             seen[0] += 1
             if seen[0] == 35:
                 raise KeyboardInterrupt
-            add(self, *words)  # type: ignore[operator]
+            return bool(add(self, *words))  # type: ignore[operator]
 
         with monkeypatch.context() as cut:
             cut.setattr(BundleWriter, "add", stopping)
@@ -346,9 +346,9 @@ def test_writing_goes_on_where_it_was_stopped(alice: Person, tmp_path: Path, mon
         assert left > 4_000_000
         counted = [0]
 
-        def counting(self: BundleWriter, *words: object, add: object = add, counted: list[int] = counted) -> None:
+        def counting(self: BundleWriter, *words: object, add: object = add, counted: list[int] = counted) -> bool:
             counted[0] += 1
-            add(self, *words)  # type: ignore[operator]
+            return bool(add(self, *words))  # type: ignore[operator]
 
         with monkeypatch.context() as again:
             again.setattr(BundleWriter, "add", counting)

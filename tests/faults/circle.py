@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
+import pytest
 from blake3 import blake3
 
 from lazy.belonging import circle
@@ -157,20 +158,22 @@ class Hostile:
     def put(self, stored: Iterable[tuple[RecordHash, str, bytes]]) -> None:
         """Add stored records to her mailbox under the hashes and Apps given, and seal a new head.
 
-        Only the marklines must fit, which is all that the writer of a bundle compares.
+        Only the marklines must fit: her writer of bundles takes whatever bytes she says are a record's.
         """
         node, group = self.vault.node, self.vault.group
         before = read_head(Mailbox(self.drop, group, node))
         assert before is not None
         writer = self.drop.writer(group, node)
         additions = [Addition(record, app, load=partial(bytes, data)) for record, app, data in stored]
-        done = publish(
-            Mailbox(self.drop, group, node),
-            writer,
-            runs=before.head.runs,
-            listing=read_listing(Mailbox(self.drop, group, node), before.head),
-            additions=additions,
-        )
+        with pytest.MonkeyPatch.context() as hers:
+            hers.setattr("transports.bundles.bundling.is_record", lambda _record, _bytes: True)
+            done = publish(
+                Mailbox(self.drop, group, node),
+                writer,
+                runs=before.head.runs,
+                listing=read_listing(Mailbox(self.drop, group, node), before.head),
+                additions=additions,
+            )
         writer.publish_head(self.head(done.runs).encode())
 
     def put_records(self, records: Iterable[Seal | Plex]) -> None:
