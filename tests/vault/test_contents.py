@@ -134,5 +134,6 @@ def test_an_update_looks_for_each_content_once(tmp_path: Path) -> None:
     update(bob)
     bob.store.db.set_trace_callback(None)
     digests = [data_plex(alice.group, text.encode()).hash.digest.hex() for text in texts]
-    assert {sum(text.count(f"x'{digest}'") for text in asked) for digest in digests} == {1}
+    # Those that lie side by side are read by where they lie.
+    assert {sum(text.count(f"x'{digest}'") for text in asked) for digest in digests} <= {0, 1}
     assert [(bob.folder / f"new/{number}.txt").read_text() for number in range(50)] == texts
