@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from tests.transports.git_hosts import bare_repository
 from tests.transports.helpers import DROP_ID
 from transports.drop.place import Drop
 from transports.git import host
+from transports.git.command import GitRunner
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri
 
@@ -36,3 +38,17 @@ def at(bare: Path, tmp_path: Path) -> Callable[[str], GitPlace]:
 def by_talks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let git talk with a repository on this machine as with one elsewhere, and nothing be read where it lies."""
     monkeypatch.setattr(host, "own_directory", lambda _path: None)
+
+
+@pytest.fixture
+def talks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that gets the talks which git holds from now on."""
+    said: list[str] = []
+    talk = GitRunner.talk
+
+    def listening(runner: GitRunner, *words: str, **how: Any) -> tuple[int, bytes, str]:
+        said.append(words[0])
+        return talk(runner, *words, **how)
+
+    monkeypatch.setattr(GitRunner, "talk", listening)
+    return said

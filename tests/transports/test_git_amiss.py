@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 import pytest
 
@@ -18,7 +17,6 @@ from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import UnreadableFile
 from transports.git import tree, upkeep
 from transports.git.branches import Branches
-from transports.git.command import GitRunner
 from transports.git.pace import SentTooMuch
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
@@ -47,20 +45,6 @@ def exchanged(bare: Path, tree: str, name: str, what: str) -> str:
     rows = git(bare, "ls-tree", tree).splitlines()
     rows = [f"{what}\t{name}" if row.endswith(f"\t{name}") else row for row in rows]
     return git(bare, "mktree", stdin="".join(f"{row}\n" for row in rows).encode())
-
-
-@pytest.fixture
-def talks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return a list that gets what git is asked over the line from now on."""
-    said: list[str] = []
-    talk = GitRunner.talk
-
-    def listening(runner: GitRunner, *words: str, **how: Any) -> tuple[int, bytes, str]:
-        said.append(words[0])
-        return talk(runner, *words, **how)
-
-    monkeypatch.setattr(GitRunner, "talk", listening)
-    return said
 
 
 def test_a_piece_that_names_an_object_of_a_friend_amiss_lets_no_visit_begin_anew(

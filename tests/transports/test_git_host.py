@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,20 +28,6 @@ from transports.layout import MIB
 from vault.errors import Cancelled, PlaceError
 
 _ABOVE = "refs/heads/lace/"
-
-
-@pytest.fixture
-def talks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return a list that gets the talks which git holds from now on."""
-    said: list[str] = []
-    talk = GitRunner.talk
-
-    def listening(runner: GitRunner, *words: str, **how: Any) -> tuple[int, bytes, str]:
-        said.append(words[0])
-        return talk(runner, *words, **how)
-
-    monkeypatch.setattr(GitRunner, "talk", listening)
-    return said
 
 
 def test_a_reader_of_a_repository_on_this_machine_holds_no_talk(
