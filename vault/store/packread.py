@@ -30,7 +30,7 @@ _LONGEST: Final = 2 * MAX_FRAME_BYTES  # bytes that are ever read at once: a fra
 
 
 class PackDamaged(DataError):
-    """A record's bytes in a pack are gone or are not that record's."""
+    """A record's bytes, in a pack or in a row, are gone or are not that record's."""
 
     code = "pack-damaged"
     exit_code = 41
