@@ -19,7 +19,9 @@ from vault.content.keeping import Letting, letting
 from vault.content.reached import But, Reached, Table
 from vault.desk_folders import desks
 from vault.notes.folders import LOOKED
+from vault.persons import linked
 from vault.records import RecordHash
+from vault.revisions.graph import json_texts
 from vault.revisions.kept_states import kept_states
 from vault.store import Store
 from vault.store.repack import Repacking, plan_repack
@@ -44,10 +46,14 @@ AND NOT EXISTS (SELECT 1 FROM checkout k WHERE k.commit_hash = c.hash OR instr(k
 AND NOT EXISTS (SELECT 1 FROM conflict f WHERE instr(f.heads, c.hash))
 ORDER BY r.desk, r.number"""
 
-# Of a friend's state between releases only the commit came. Where my own merge made the same of it, its tree is mine.
+# Of a friend's state between releases only the commit came. Where my own merge made the same of it, and that goes, it
+# holds nothing. Any other commit that no log shares may be of a key that I had before, or of somebody who was cut off.
 _STAYING = """
-SELECT hash, tree, signer FROM commits c WHERE signer = ?1
+SELECT hash, tree, signer FROM commits c
+WHERE tree NOT IN (SELECT tree FROM commits WHERE hash IN (SELECT value FROM json_each(?1)))
+OR signer IN (SELECT value FROM json_each(?2))
 OR EXISTS (SELECT 1 FROM shared s WHERE s.p = c.p AND s.content = 1)
+OR hash IN (SELECT commit_hash FROM release)
 OR hash IN (SELECT parent FROM parent GROUP BY parent HAVING count(*) > 1)"""
 _IS_STATE = "SELECT 1 FROM commits WHERE tree = ? LIMIT 1"
 
@@ -269,7 +275,8 @@ def _note_staying(
     """
     store = vault.store
     mine, trees = set(noted), set(others)
-    for commit, tree, signer in store.rows(_STAYING, vault.node.text):
+    keys = linked(store, vault.node.text)
+    for commit, tree, signer in store.rows(_STAYING, json_texts(old), json_texts(keys)):
         if str(commit) not in old:
             (mine if signer == vault.node.text else trees).add(RecordHash.parse(str(tree)))
     mine |= {RecordHash.parse(str(tree)) for (tree,) in store.rows("SELECT tree FROM checkout")}
