@@ -20,8 +20,9 @@ from textual.screen import ModalScreen
 from lace_tui.keymap import key_of
 from lace_tui.messages import DidAsk, DidFail, DidWork
 from lace_tui.screens.cards import KEY_LOCKED, Card, Trouble, working_card, working_parts
-from lace_tui.screens.dialogs import Page, Question
+from lace_tui.screens.dialogs import Page
 from lace_tui.screens.marks import QUIET, mark
+from lace_tui.screens.passphrase import Passphrase
 from vault.errors import LaceError
 
 if TYPE_CHECKING:
@@ -325,7 +326,29 @@ class Working(App[None]):
 
         sentence = self._locked[0].trouble.message if self._passphrase is not None else "Your key is protected."
         text = f"{sentence} It is opened for this sitting only, and the passphrase is kept nowhere."
-        self.push_screen(Question("Passphrase of your key", text, is_secret=True), given)
+        self.push_screen(Passphrase(text, self._try_passphrase), given)
+
+    def _try_passphrase(self, text: str, question: Passphrase) -> None:
+        """Find out in a thread whether a passphrase opens the key: that is made to take long."""
+
+        def why_not(vault: Vault) -> str:
+            try:
+                vault.keys_here.load(vault.node, text.encode)
+            except LaceError as error:
+                return error.message if error.code == KEY_LOCKED else ""  # all else is told by what needs the key
+            return ""
+
+        def known(why: str) -> None:
+            if why:
+                question.fails(why)
+            else:
+                question.opens(text)
+
+        def failed(_why: str) -> bool:  # the vault is gone: so is told by what waits
+            question.opens(text)
+            return True
+
+        self.ask(why_not, known, "passphrase", refused=failed)
 
     def forget_passphrase(self) -> None:
         """Ask for the passphrase of the key anew: the one that was given is not its any more."""

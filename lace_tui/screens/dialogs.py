@@ -350,7 +350,11 @@ class Question(Over[str | None]):
         if self._refused:
             self._show()
         else:
-            self.dismiss(value)
+            self.answer(value)
+
+    def answer(self, value: str) -> None:
+        """Leave with an answer that can be taken."""
+        self.dismiss(value)
 
     def action_scroll(self, pages: int) -> None:
         """Move the words of the question, where they are longer than the screen."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from lace_tui.app import LaceApp
 from lace_tui.screens.conflicts import Conflicts
-from lace_tui.screens.dialogs import Question
+from lace_tui.screens.dialogs import Leaving, Question
 from lace_tui.screens.home import Home
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of, begin_visit
 from tests.tui.conftest import is_showing, press, settle, text_of
 from vault.desk_folders import MAIN
+from vault.identity import keys
 from vault.identity.keys import KeyStore
 from vault.names import Version
 from vault.releasing import release
@@ -74,6 +77,64 @@ async def test_a_passphrase_is_asked_once_and_the_work_goes_on(locked: LaceApp, 
         await _ask_for_a_release(pilot)
         assert is_showing(locked, Home), "the passphrase is known for this sitting"
         assert _mine(story) == before + 2
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set once a passphrase may be tried: a real one takes a second of work."""
+    may, opened = threading.Event(), keys._open_box
+    monkeypatch.setattr(keys, "_open_box", lambda *box: opened(*box) if may.wait(60) else None)
+    return may
+
+
+async def test_what_is_typed_while_a_passphrase_is_tried_stays_in_its_question(
+    locked: LaceApp, tried: threading.Event
+) -> None:
+    """APP-3, APP-11: the keys of a second try went to the place below, where each of them does something."""
+    async with locked.run_test(size=SIZE) as pilot:
+        await _ask_for_a_release(pilot)
+        locked.screen.query_one(Input).value = "close sesame"
+        await pilot.press("enter", "s", "q")
+        assert is_showing(locked, Question)
+        tried.set()
+        await settle(pilot)
+        assert is_showing(locked, Question)
+        assert "does not open" in text_of(locked, "#question")
+        assert locked.screen.query_one(Input).value == "sq"
+        await _type(pilot, SECRET)
+        assert locked.card is not None
+        assert locked.card.title == "Release: done"
+
+
+async def test_a_passphrase_that_is_tried_can_be_left(locked: LaceApp, story: Story, tried: threading.Event) -> None:
+    """APP-3: what came of it counts no more."""
+    before = _mine(story)
+    async with locked.run_test(size=SIZE) as pilot:
+        await _ask_for_a_release(pilot)
+        locked.screen.query_one(Input).value = SECRET
+        await pilot.press("enter", "escape")
+        tried.set()
+        await settle(pilot)
+        assert is_showing(locked, Home)
+        assert locked.job is None
+        assert "(key-locked)" in text_of(locked, "#card-text"), "the work was not begun"
+    assert _mine(story) == before
+
+
+async def test_a_key_opens_under_a_page(locked: LaceApp, story: Story, tried: threading.Event) -> None:
+    """APP-3: who looks whether to leave meanwhile goes on where the key is open."""
+    before = _mine(story)
+    async with locked.run_test(size=SIZE) as pilot:
+        await _ask_for_a_release(pilot)
+        locked.screen.query_one(Input).value = SECRET
+        await pilot.press("enter", "ctrl+q")
+        await pilot.pause()
+        assert is_showing(locked, Leaving)
+        tried.set()
+        await settle(pilot)
+        await press(pilot, "n")
+        assert is_showing(locked, Home)
+    assert _mine(story) == before + 1
 
 
 async def test_a_passphrase_is_not_asked_for_over_another_question(locked: LaceApp, story: Story) -> None:
