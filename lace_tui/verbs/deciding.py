@@ -120,7 +120,7 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
     _require_asked(context, args, as_is)
     if not _agrees(context, args, as_is):
         data = {**_UNDECIDED, "unedited": _unedited_data(as_is)}
-        return Answer(data, f"Nothing was decided. {_way(args)}")
+        return Answer(data, f"Nothing was decided. {_way(args)}", exit_code=1)
     own = _own(context, vault, args, choices, as_is)
     read: dict[str, str] = {}
     choices = replace(choices, edited=recorded(choices.edited, read))
@@ -250,7 +250,8 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
         as_is = _unedited(context, vault, args, Choices())
         if not _agrees(context, args, as_is):
             told = f"{inert(listed.id)} was not decided. {_way(args)}"
-            answers.append(Answer({"conflict": listed.id, **_UNDECIDED, "unedited": _unedited_data(as_is)}, told))
+            left = {"conflict": listed.id, **_UNDECIDED, "unedited": _unedited_data(as_is)}
+            answers.append(Answer(left, told, exit_code=1))
             continue
         with context.watching() as watch:
             answers.append(_resolved(vault, _decide(vault, args, Choices(), watch, lambda _w, _done: None), as_is))

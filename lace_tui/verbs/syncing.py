@@ -173,8 +173,7 @@ def _confirmed(
     plan = shown.text(Paint(is_on=False)) if callable(shown.text) else shown.text
     lines = [line for line in plan.splitlines() if not line.startswith("Next: ")]
     if not context.agrees("\n".join([*lines, "Move it?"])):
-        said = "Nothing was moved."
-        return Answer(shown.data, said)
+        return Answer(shown.data, "Nothing was moved.", exit_code=1)  # it waits for a person: no script goes on
     with context.watching() as watch:
         results = move(vault, prepared, watch, tells_held=True)
     return answer(context, vault, asked, results, context.verb)

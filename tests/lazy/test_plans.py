@@ -205,7 +205,7 @@ def test_a_person_is_asked_and_gets_what_was_shown(alice: Person, bob: Person, t
     files = {path: path.read_bytes() for path in (tmp_path / "stick").rglob("*") if path.is_file()}
     for reply in (b"", b"\n", b"no\n", b"yesterday\n"):
         asked = alice.run("--json", "sync", "stick", "--confirm", stdin=reply)
-        assert (asked.code, asked.json["planned"]) == (0, True)
+        assert (asked.code, asked.json["planned"]) == (1, True), "what follows && takes it for no sync"
         assert "would send 6 records" in asked.err
         assert "Move it? [y/N]" in asked.err
     assert files == {path: path.read_bytes() for path in (tmp_path / "stick").rglob("*") if path.is_file()}

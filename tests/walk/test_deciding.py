@@ -361,7 +361,7 @@ def test_a_merge_of_nothing_edited_says_whose_work_is_not_in_it(trio: tuple[Pers
     assert told in alice.text(*words, "--dry-run") + "\n"
     alice.environ["TERM"] = "xterm"
     asked = alice.run(*words, stdin=b"\n", tty=True)
-    assert (asked.code, asked.text.startswith("Nothing was decided.")) == (0, True)
+    assert (asked.code, asked.text.startswith("Nothing was decided.")) == (1, True)
     assert told in asked.err
     assert alice.lace("conflicts")["conflicts"]
     alice.write("a.txt", "both\n")
