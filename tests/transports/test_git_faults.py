@@ -133,6 +133,22 @@ def test_a_repository_that_leads_elsewhere_is_not_written_to(tmp_path: Path, nam
     assert sorted(elsewhere.rglob("*")) == before
 
 
+@pytest.mark.parametrize("name", ["logs/HEAD", "logs/refs/heads/lace/place", "logs/refs/heads", "logs/refs"])
+def test_a_log_of_refs_that_leads_elsewhere_is_not_written_to(tmp_path: Path, name: str) -> None:
+    """CYB-16: git adds a line to a log that is there, whatever it was told of logs: to a shell's start file, too."""
+    bare, elsewhere = bare_repository(tmp_path / "remote.git"), tmp_path / "elsewhere"
+    log = "logs/HEAD" if name == "logs/HEAD" else "logs/refs/heads/lace/place"
+    (bare / "HEAD").write_text("ref: refs/heads/lace/place\n")
+    git(bare, "config", "user.name", "$(echo anything)")
+    (bare / log).parent.mkdir(parents=True)
+    (bare / log).write_text("")
+    (bare / name).rename(elsewhere)
+    (bare / name).symlink_to(elsewhere)
+    with pytest.raises(NotAGitPlace, match="leads elsewhere"):
+        use(git_uri(bare), tmp_path / "a")
+    assert (bare / log).read_text() == ""
+
+
 def test_a_configuration_that_turns_bad_later_is_noticed(tmp_path: Path, canary: Path) -> None:
     bare = bare_repository(tmp_path / "remote.git")
     place = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)

@@ -50,6 +50,9 @@ _PLAIN_BYTES = 4096
 _UNUSED = frozenset({"hooks", "description", "branches"})  # git neither runs nor writes them for lace
 _INSIDE = ".git"
 _LEANS = "objects/info/alternates"  # a file that names other repositories in which objects are looked for
+# Where git makes files or adds to them; to a log of refs that is there already it does, whatever it is told of logs.
+_BRANCHES = ("refs", "refs/heads", "refs/heads/lace")
+_WRITTEN = ("", "objects", *_BRANCHES, "logs", *(f"logs/{name}" for name in _BRANCHES))
 _HEAD = re.compile(rb"ref:[ \t\r\n]*refs/|[0-9a-fA-F]{40}")  # of a directory that git takes for a repository
 _HEAD_BYTES = 255  # that git looks at
 
@@ -187,11 +190,12 @@ def _leading_away(inner: Path) -> str:
             return name
     if inner.is_symlink() or not inner.is_dir():
         return inner.name
-    for directory in (inner, inner / "objects", inner / "refs", inner / "refs" / "heads", inner / "refs/heads/lace"):
+    for name in _WRITTEN:
+        directory = inner / name
         if not directory.is_dir():
             continue
         with os.scandir(directory) as entries:
             for entry in entries:
                 if entry.is_symlink() and not (directory == inner and entry.name in _UNUSED):
-                    return entry.name
+                    return f"{name}/{entry.name}".lstrip("/")
     return ""
