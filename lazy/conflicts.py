@@ -15,6 +15,7 @@ from lazy.conflict_sides import beside_line, last_in_common, line_of, release_si
 from lazy.conflict_words import deciding_command, other_side
 from lazy.contested import Conflict, ConflictKind, Proposal, Status, status_of, worded
 from lazy.counted import counted
+from lazy.decided_above import holds_all, is_between
 from lazy.head_conflicts import head_conflicts, is_asked_by, is_built_upon
 from lazy.overtaken import is_overtaken, later_states
 from lazy.people import label_of
@@ -232,6 +233,9 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
     if settled and not proposals:
         status = status_of(sides, decided[0].chosen, vault.node.text)
         decided = known.last([*decided, *known.agreeing(decided)])
+    results = tuple(r.result for r in decided)
+    if len(contents) > 1 and not proposals and (joined := _joined(vault, desk, version, results, lines)):
+        status, results = Status.MERGED, joined
     return Conflict(
         id=conflict_id,
         kind=ConflictKind.VERSION,
@@ -242,6 +246,23 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
         detected=detected,
         status=status,
         proposals=proposals,
-        results=tuple(r.result for r in decided),
+        results=results,
         is_overtaken=is_overtaken(lines.later, [release.commit for release in group], [r.result for r in found]),
     )
+
+
+def _joined(
+    vault: Vault, desk: str, version: Version, results: tuple[RecordHash, ...], lines: _Lines
+) -> tuple[RecordHash, ...]:
+    """Return what was decided here of a version whose sides are what these decisions made; else nothing.
+
+    One that holds them all is above each side of it, so no two versions are asked about each other.
+    """
+    for of_desk, other, group in _contested(vault):
+        commits = [release.commit for release in group]
+        if of_desk == desk and other != version and is_between(vault.store, results, commits):
+            found = _version_conflict(vault, desk, other, group, lines)
+            here = tuple(result for result in found.results if result.text in lines.mine)
+            if found.status is not Status.PENDING and holds_all(vault.store, results, here):
+                return here
+    return ()

@@ -6,12 +6,13 @@ has had that content: such commits stand beside my line until the next commit na
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind, Side
 from lazy.counted import counted
+from lazy.decided_above import is_between
 from lazy.folder.permitted import Refused, refused
 from lazy.overtaken import last_released
 from lazy.people import node_of
@@ -130,7 +131,24 @@ def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, Releas
                 continue
             below = ancestors(vault.store, head)
             ended |= {one.id: by for one in still_open if one.desk == desk and _ends(vault, one, below)}
+    for one in still_open:
+        if one.id not in ended and (by := _ends_above(vault, one, still_open, ended)):
+            ended[one.id] = by
     return ended
+
+
+def _ends_above(
+    vault: Vault, conflict: Conflict, found: Sequence[Conflict], ended: Mapping[str, ReleaseInfo]
+) -> ReleaseInfo | None:
+    """Return the release that ends a version by ending another one, of which the decisions on it are the sides."""
+    if conflict.kind is not ConflictKind.VERSION:
+        return None
+    results = {*(one.result for one in conflict.proposals), *conflict.results}
+    for other in found:
+        is_above = other.id in ended and other.desk == conflict.desk and other.kind is ConflictKind.VERSION
+        if is_above and len(results) > 1 and is_between(vault.store, results, [side.commit for side in other.sides]):
+            return ended[other.id]
+    return None
 
 
 def _ends(vault: Vault, conflict: Conflict, below: set[str]) -> bool:

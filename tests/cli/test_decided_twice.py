@@ -1,0 +1,79 @@
+"""Two friends decide one version differently, both as the same new one: a decision on that ends both (LAZ-42)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import make_trio
+from tests.people import Person
+from tests.shelf import Shelf
+
+
+@pytest.fixture
+def twice(shelf: Shelf) -> tuple[Person, Person, Person]:
+    """Alice and bob, who each merged 2.0.0 as 2.1.0 in their own way, and cara, who has both merges."""
+    return shelf.lay(_decided_twice)
+
+
+def _decided_twice(root: Path) -> tuple[Person, Person, Person]:
+    alice, bob, cara = make_trio(root)
+    for person in (alice, bob):
+        person.write("notes.md", f"{person.name}\ntwo\nthree\nfour\nfive\n")
+        person.lace("release", "2.0.0")
+    for person in (alice, bob, alice):
+        person.run("sync", "stick")
+    for person in (alice, bob):
+        person.write("notes.md", f"both, says {person.name}\ntwo\nthree\nfour\nfive\n")
+        person.lace("resolve", "2.0.0", "--merged", "2.1.0", "--yes")
+    for person in (alice, bob, alice, cara):
+        person.run("sync", "stick")
+    return alice, bob, cara
+
+
+def _open(person: Person) -> list[str]:
+    return [row["version"] for row in person.lace("conflicts")["conflicts"]]
+
+
+@pytest.mark.parametrize("how", [("--prefer", "bob"), ("--merged", "2.2.0", "--path", "notes.md", "--take", "bob")])
+def test_nobody_is_asked_again_once_the_two_decisions_were_decided(
+    twice: tuple[Person, Person, Person], how: tuple[str, ...]
+) -> None:
+    """LAZ-42, LAZ-43: 2.0.0 stayed open for all of them, and to prefer a side there took back what came since."""
+    alice, bob, cara = twice
+    assert _open(alice) == ["2.0.0", "2.1.0"]
+    alice.lace("resolve", "2.1.0", *how)
+    assert _open(alice) == []
+    assert alice.lace("resolve", "2.0.0", "--prefer", "alice", expect=2)["error"]["code"] == "no-such-conflict"
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    for person in (bob, cara):
+        if _open(person):
+            person.run("resolve", "2.1.0", "--accept")
+        assert _open(person) == []
+        assert (person.folder / "notes.md").read_text() == "both, says bob\ntwo\nthree\nfour\nfive\n"
+        assert person.lace("update")["relation"] in {"same", "ahead"}
+    assert cara.run("cat", "main@2.0.0", "notes.md").out == b"both, says bob\ntwo\nthree\nfour\nfive\n"
+
+
+def test_who_changed_their_mind_since_is_asked(twice: tuple[Person, Person, Person]) -> None:
+    """LAZ-42: a decision on the first version that nobody saw when the second was decided is for a person."""
+    alice, bob, _ = twice
+    bob.lace("resolve", "2.0.0", "--prefer", "alice")
+    alice.lace("resolve", "2.1.0", "--prefer", "bob")
+    for person in (bob, alice):
+        person.run("sync", "stick")
+    assert "2.0.0" in _open(alice)
+
+
+def test_an_update_that_ends_the_second_ends_the_first(twice: tuple[Person, Person, Person]) -> None:
+    """LAZ-43: it said how to decide the first one, which the update that it named ended."""
+    alice, _, cara = twice
+    alice.lace("resolve", "2.1.0", "--merged", "2.2.0", "--path", "notes.md", "--take", "bob")
+    for person in (alice, cara):
+        person.run("sync", "stick")
+    rows = cara.lace("conflicts")["conflicts"]
+    assert [(row["version"], row["ended_by"]["version"]) for row in rows] == [("2.0.0", "2.2.0"), ("2.1.0", "2.2.0")]
+    cara.lace("update")
+    assert _open(cara) == []
