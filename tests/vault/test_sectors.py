@@ -355,3 +355,19 @@ def test_who_opens_a_store_waits_until_its_files_are_mended_here(tmp_path: Path)
         pass
     with closed_here(path.with_name("another.db"), 0) as is_closed:
         assert is_closed
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a link takes a right there, and what is open cannot be moved")
+def test_a_store_is_open_here_by_whatever_way_it_is_reached(tmp_path: Path) -> None:
+    """APP-13: a repair by another way put a file in its place, or gave up the locks of who had it open."""
+    first, link, moved = (tmp_path / name / "store.db" for name in ("first", "link", "moved"))
+    first.parent.mkdir()
+    link.parent.symlink_to(first.parent)
+    with Store(first, create=True):
+        with closed_here(link, 0) as is_closed:
+            assert not is_closed
+        first.parent.rename(moved.parent)
+        with closed_here(moved, 0) as is_closed:
+            assert not is_closed
+    with closed_here(moved, 0) as is_closed:
+        assert is_closed

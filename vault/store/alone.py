@@ -7,27 +7,30 @@ keep nobody out, and whoever closes the file gives up those of all, so who has a
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Condition
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, TypeAlias
 
 __all__ = ["closed_here", "kept_alone", "note_closed", "note_open"]
 
 _SHARED_AT: Final = 0x40000002  # of the bytes of which whoever has a store open has some locked (SQLite's os.h)
 _SHARED_BYTES: Final = 510
-_opened: dict[int, Path] = {}  # who has a store open in this process, by `id`, and which
-_closed: set[Path] = set()  # stores that nobody in this process may open now
+_Which: TypeAlias = "tuple[int, int, str] | Path"  # a store, by whatever way it is reached
+_opened: dict[int, _Which] = {}  # who has a store open in this process, by `id`, and which
+_closed: set[_Which] = set()  # stores that nobody in this process may open now
 _changed = Condition()
 
 
 def note_open(holder: object, path: Path) -> None:
     """Say that somebody in this process opens a store; they wait until nobody mends its files here."""
+    store = _which(path)
     with _changed:
-        _changed.wait_for(lambda: path.absolute() not in _closed)
-        _opened[id(holder)] = path.absolute()
+        _changed.wait_for(lambda: store not in _closed)
+        _opened[id(holder)] = store
 
 
 def note_closed(holder: object) -> None:
@@ -35,6 +38,15 @@ def note_closed(holder: object) -> None:
     with _changed:
         _opened.pop(id(holder), None)
         _changed.notify_all()
+
+
+def _which(path: Path) -> _Which:
+    """Return which store lies at a path: its directory stays the same where another file takes the store's place."""
+    try:
+        found = os.stat(path.parent)  # noqa: PTH116 - each store that is opened asks
+    except OSError:
+        return path.absolute()
+    return found.st_dev, found.st_ino, path.name
 
 
 @contextmanager
@@ -45,7 +57,7 @@ def closed_here(path: Path, patience: float) -> Iterator[bool]:
         path: the store.
         patience: seconds to wait for who has.
     """
-    store = path.absolute()
+    store = _which(path)
     with _changed:
         is_closed = _changed.wait_for(lambda: store not in {*_opened.values(), *_closed}, patience)
         if is_closed:
