@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 
 from tests.bench.w3 import text
 from tests.transports.helpers import APP, GROUP, bundle_of, key, plex, records, some_records
-from transports.bundles.bundle import BundleReader, Fetched, FrameReads, Slice
+from transports.bundles.bundle import BundleReader, Fetched, FrameReads, Near, Slice
 from transports.bundles.bundling import BundleWriter, _compressor, write_bundles
 from transports.errors import BadBundle, BadRun, PlaceUnreachable
 from transports.layout import FRAME_CLOSE, FRAME_FULL, FRAME_RAW_LIMIT
 from transports.listing import Listing
 from vault.desks.content import DATA_APP, data_plex
-from vault.records.hashes import RecordHash, is_record
+from vault.records.hashes import MARKLINE_BYTES, RecordHash, is_record
 from vault.records.model import MAX_BLOB_BYTES, Plex
 from vault.records.tai import Tai
 
@@ -313,6 +313,28 @@ def test_whichever_byte_of_a_record_rotted_its_reader_gets_the_record_or_nothing
         reads = Listing([index.run.placed(index.ref(key(1).verifier))]).reads({content.hash})
         assert [item.record for _, frame in reads for item in reader.read_records(frame)] == [good]
     assert taken == 43 * after  # the digits of the digest between
+
+
+@pytest.mark.parametrize("is_near", [False, True])
+def test_what_rotted_does_not_travel_where_records_travel_whole_either(is_near: bool) -> None:
+    """REC-5: beside noise, or as a difference, the digits between went as they lay, and its reader got no record."""
+    chance = random.Random(2)
+    words = chance.randbytes(600).hex().encode()
+    content, before, base = (data_plex(GROUP, data) for data in (words, b"what came before", words + words[::-1]))
+    noise = data_plex(GROUP, chance.randbytes(60_000))
+    near = Near((base.hash,), base.encode()) if is_near else None
+    rotten = bytearray(content.encode())
+    rotten[rotten.index(b"B.", MARKLINE_BYTES) + 20] ^= 1
+    file = io.BytesIO()
+    writer = BundleWriter(file)
+    assert writer.add(before.hash, DATA_APP, before.encode())
+    assert writer.add(content.hash, DATA_APP, bytes(rotten), near)
+    if not is_near:
+        assert writer.add(noise.hash, DATA_APP, noise.encode())
+    index = writer.finish()
+    reader = BundleReader(io.BytesIO(file.getvalue()), {base.hash: base.encode()}.get)
+    reads = Listing([index.run.placed(index.ref(key(1).verifier))]).reads({content.hash})
+    assert [item.record for _, frame in reads for item in reader.read_records(frame)] == [content.encode()]
 
 
 def test_bundles_split_at_their_limit() -> None:

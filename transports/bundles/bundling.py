@@ -270,6 +270,8 @@ class BundleWriter:
         known, frame.shorts = frame.shorts, []
         frame.is_whole = [True] * len(parts)
         near = frame.near if frame.near is not None and frame.near.bases else None
+        if frame.is_noise or near is not None:
+            parts = _made_anew(parts, known)
         whole = _joined(parts) if near is not None else b""
         if frame.is_noise:
             stored = _Stored(list(as_it_is(parts, frame.raw)))
@@ -284,7 +286,7 @@ class BundleWriter:
             head = [SHORT, short]
             frame.is_whole = [part.is_whole for part in shorts]
         else:
-            bodies = whole or _joined(parts)
+            bodies = whole or _joined(_made_anew(parts, shorts))
         if self.beside is None or frame.is_held:
             return self._compressed(head, bodies, whole, near)
         return self.beside.submit(self._compressed, head, bodies, whole, near)
@@ -335,6 +337,11 @@ class _Stored(NamedTuple):
 
     pieces: list[bytes | memoryview]
     is_delta: bool = False
+
+
+def _made_anew(parts: list[bytes | memoryview], known: Sequence[Part | None]) -> list[bytes | memoryview]:
+    """Return records that travel whole: of a short one no more than what it is made of was proven."""
+    return [part if short is None or short.is_whole else short.made() for part, short in zip(parts, known, strict=True)]
 
 
 def _joined(parts: Sequence[bytes | memoryview]) -> bytes:

@@ -56,6 +56,10 @@ class Part(NamedTuple):
         """Whether nothing is left out."""
         return self.form == _WHOLE
 
+    def made(self) -> bytes:
+        """Return the whole record, made of this."""
+        return _made(*self)[0]
+
 
 @lru_cache(maxsize=64)
 def _head(group: bytes, form: int) -> bytes:
@@ -159,17 +163,19 @@ class Parts:
             yield _APPS.get(form, "")
 
     def _made(self, number: int, bodies: memoryview) -> tuple[bytes, RecordHash | None]:
-        form, body = self._forms[number], bodies[self._bodies[number] : self._bodies[number + 1]]
-        if form == _WHOLE:
-            return bytes(body), None
-        inner = b"".join((_LENGTH % len(body), body))
-        name, blob = b64a.symbols(blake3(body).digest()), blake3(inner).digest()
-        payload = b"".join((_head(self._group, form), name, _BETWEEN, b64a.symbols(blob), _HASH_END, inner))
-        digest = blake3(payload).digest()
-        record = (
-            MadeHash.of_content(digest, name.decode(), blob, len(body)) if form == _DATA else RecordHash("P", digest)
-        )
-        return b"".join((_PLEX_MARK, b64a.symbols(record.digest), _HASH_END, payload)), record
+        body = bodies[self._bodies[number] : self._bodies[number + 1]]
+        return _made(self._forms[number], self._group, body)
+
+
+def _made(form: int, group: bytes, body: bytes | memoryview) -> tuple[bytes, RecordHash | None]:
+    if form == _WHOLE:
+        return bytes(body), None
+    inner = b"".join((_LENGTH % len(body), body))
+    name, blob = b64a.symbols(blake3(body).digest()), blake3(inner).digest()
+    payload = b"".join((_head(group, form), name, _BETWEEN, b64a.symbols(blob), _HASH_END, inner))
+    digest = blake3(payload).digest()
+    record = MadeHash.of_content(digest, name.decode(), blob, len(body)) if form == _DATA else RecordHash("P", digest)
+    return b"".join((_PLEX_MARK, b64a.symbols(record.digest), _HASH_END, payload)), record
 
 
 def _around(group: bytes, form: int) -> int:
