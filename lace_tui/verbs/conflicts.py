@@ -34,7 +34,7 @@ from vault.revisions.history import ReleaseInfo, commit_info
 from vault.revisions.versions import next_version
 from vault.vault import Vault
 
-__all__ = ["configure", "conflict_line", "conflicts_data", "ending_words", "others_line", "proposal_lines"]
+__all__ = ["asked_lines", "configure", "conflict_line", "conflicts_data", "ending_words", "proposal_lines"]
 __all__ += ["run"]
 
 
@@ -146,7 +146,7 @@ def _both(vault: Vault, conflict: Conflict) -> str:
     return f"lace resolve {conflict.id} --merged {next_version(vault, conflict.desk)}"
 
 
-def others_line(row: dict[str, Any]) -> str:
+def _others_line(row: dict[str, Any]) -> str:
     """Return what to say of files that one side alone changed, which keeping the other side of a version leaves out.
 
     A proposal of a side leaves them out as well, and is accepted with one command: then it is said of that, too.
@@ -155,10 +155,32 @@ def others_line(row: dict[str, Any]) -> str:
     """
     if not row["both"]:
         return ""
-    what = "1 other file differs" if row["others"] == 1 else f"{row['others']} other files differ"
+    other = "other " if _clashing(row) else ""
+    what = f"1 {other}file differs" if row["others"] == 1 else f"{row['others']} {other}files differ"
+    what = what if other else f"Nothing clashes; {what}"
     what += f" ({few([inert(path) for path in row['other_paths']])})"
     one_side = "--prefer or --accept of a side" if any(one["chosen"] for one in row["proposals"]) else "--prefer"
     return f"{what}, and {one_side} has one side's of all; to have what each side did: {row['both']}"
+
+
+def asked_lines(conflict: Conflict, row: dict[str, Any]) -> list[str]:
+    """Return what whoever is asked for a decision has to know of it: which files clash, what is proposed, the rest.
+
+    A conflict that ends as soon as something is taken in asks nobody for anything.
+    """
+    if row["ended_by"] or not conflict.is_open:
+        return []
+    clashing = few([inert(path) for path in _clashing(row)])
+    lines = [f"Clashing: {clashing}"] if clashing else []
+    lines += [line.strip() for line in proposal_lines(conflict)]
+    lines += [told] if (told := _others_line(row)) else []
+    return [f"  {line}" for line in lines]
+
+
+def _clashing(row: dict[str, Any]) -> list[str]:
+    """Return the paths that do not merge: where all of them do, the paths of a conflict are those that differ."""
+    others = set(row["other_paths"])
+    return [path for path in row["paths"] if path not in others]
 
 
 def conflict_line(conflict: Conflict) -> str:
@@ -194,7 +216,7 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint, *, is
     if conflict.is_open:
         words = inert(side_words(conflict, me))
         lines.append(f"    Decide: lace resolve {conflict.id} {words}, or edit and --merged VERSION")
-        lines += [f"    {told}"] if (told := others_line(row)) else []
+        lines += [f"    {told}"] if (told := _others_line(row)) else []
         lines += [f"    {OVERTAKEN}"] if conflict.is_overtaken else []
     return "\n".join(lines)
 

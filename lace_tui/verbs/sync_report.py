@@ -376,7 +376,7 @@ def _closing(
     lines = []
     steps = _steps(results, commands)
     if open_ones:
-        from lace_tui.verbs.conflicts import conflict_line, ending_words, others_line  # noqa: PLC0415 - mostly there is none
+        from lace_tui.verbs.conflicts import asked_lines, conflict_line, ending_words  # noqa: PLC0415 - mostly there is none
         from lazy.conflict_words import deciding_words  # noqa: PLC0415
 
         for conflict, row in zip(open_ones, rows, strict=True):
@@ -385,7 +385,7 @@ def _closing(
             decide = f"lace resolve {conflict.id} {deciding_words(conflict, me)}"
             if len(open_ones) == 1 and not ending and decide not in steps:
                 lines.append(f"  Decide: {inert(decide)}")
-            lines += [f"  {told}"] if (told := others_line(row)) else []
+            lines += asked_lines(conflict, row)
     elif verb != "push":
         lines.append("no conflicts")
     return lines + [f"Next: {inert(command)}" for command in steps]

@@ -198,7 +198,7 @@ def _not_taken_lines(vault: Vault, out: NotTakenIn) -> list[str]:
     lines = room_lines(out.more)
     if out.waiting:
         lines.append(f"! Not taken in before you decide: {', '.join(out.waiting)} (see: lace conflicts)")
-        lines += _both_lines(vault, out.waiting)
+        lines += _asked_lines(vault, out.waiting)
     if out.lacking:
         what = "1 release is" if out.lacking == 1 else f"{out.lacking} releases are"
         lines.append(f"{what} not all here: lace links")
@@ -213,13 +213,15 @@ def _not_taken_lines(vault: Vault, out: NotTakenIn) -> list[str]:
     return lines
 
 
-def _both_lines(vault: Vault, ids: Sequence[str]) -> list[str]:
-    """Return how to have what all sides of a version did, where keeping one leaves something out."""
-    from lace_tui.verbs.conflicts import conflicts_data, others_line  # noqa: PLC0415 - mostly nothing is in conflict
+def _asked_lines(vault: Vault, ids: Sequence[str]) -> list[str]:
+    """Return of each conflict what clashes, what is proposed, and how to have what all sides of a version did."""
+    from lace_tui.verbs.conflicts import asked_lines, conflicts_data  # noqa: PLC0415 - mostly nothing is in conflict
     from lazy.conflicts import conflict_named  # noqa: PLC0415 - as above
 
-    rows = conflicts_data(vault, [conflict_named(vault, name) for name in ids])
-    return [f"  {told}" for row in rows if (told := others_line(row))]
+    found = [conflict_named(vault, name) for name in ids]
+    return [
+        line for one, row in zip(found, conflicts_data(vault, found), strict=True) for line in asked_lines(one, row)
+    ]
 
 
 def _nothing_new(vault: Vault, desk: str, *, is_whole: bool, is_alone: bool) -> str:

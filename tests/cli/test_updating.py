@@ -439,9 +439,11 @@ def test_one_clashing_file_of_a_version_says_how_to_have_what_both_did(pair: tup
     (row,) = bob.lace("conflicts")["conflicts"]
     command = f"lace resolve {row['id']} --merged 1.1.1"
     assert (row["paths"], row["other_paths"], row["others"], row["both"]) == (["list.md"], ["new.md"], 1, command)
-    told = f"1 other file differs (new.md), and --prefer has one side's of all; to have what each side did: {command}\n"
+    told = "Clashing: list.md\n"
+    more = f"1 other file differs (new.md), and --prefer has one side's of all; to have what each side did: {command}\n"
     for words, code in ((("conflicts",), 0), (("update", "--dry-run"), 1), (("update",), 1), (("sync", "stick"), 1)):
-        assert told in bob.text(*words, expect=code), words
+        assert more in bob.text(*words, expect=code), words
+        assert told in bob.text(*words, expect=code) or words == ("conflicts",), words
     bob.lace(*command.split()[1:])
     assert ((bob.folder / "list.md").read_text(), (bob.folder / "new.md").read_text()) == ("bob's\n", "alice's\n")
     assert bob.lace("conflicts", "--all")["conflicts"][0]["both"] is None
@@ -458,10 +460,27 @@ def test_a_proposal_of_a_side_says_that_it_leaves_out_what_the_other_did(pair: t
     assert (len(row["proposals"]), row["others"], row["both"]) == (1, 1, command)
     told = "1 other file differs (new.md), and --prefer or --accept of a side has one side's of all; "
     for words, code in ((("conflicts",), 0), (("update",), 1), (("sync", "stick"), 1)):
-        assert f"{told}to have what each side did: {command}\n" in ann.text(*words, expect=code), words
+        shown = ann.text(*words, expect=code)
+        assert f"{told}to have what each side did: {command}\n" in shown, words
+        assert f"bob proposes the side of bob: lace resolve {row['id']} --accept\n" in shown, words
     ann.lace(*command.split()[1:])
     assert ((ann.folder / "list.md").read_text(), (ann.folder / "new.md").read_text()) == ("alice's\n", "alice's\n")
     assert ann.lace("conflicts")["conflicts"] == []
+
+
+def test_a_version_in_which_nothing_clashes_says_so(pair: tuple[Person, Person]) -> None:
+    """LAZ-34: it called the files others, though there were none beside them."""
+    ann, bob = pair
+    ann.write("list.md", "alice's\n")
+    bob.write("new.md", "bob's\n")
+    for person in (ann, bob):
+        person.lace("release", "1.1.0")
+        person.run("sync", "stick")
+    told = "Nothing clashes; 2 files differ (list.md, new.md), and --prefer has one side's of all; to have what"
+    for words, code in ((("conflicts",), 0), (("update",), 1), (("sync", "stick"), 1)):
+        shown = bob.text(*words, expect=code)
+        assert told in shown, words
+        assert "Clashing" not in shown, words
 
 
 _LINES = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
