@@ -15,10 +15,12 @@ __all__ = ["DAMAGE", "NO_PERSON_NEEDED", "Problem", "at_place", "damaged_here", 
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine. What a path names may yet come.
 # What went back of mine is brought forward by the visit that tells it. What a host keeps in plain is told at
-# each visit, and keeps none from being done. Copies that a place has no room for wait for one that has.
+# each visit, and keeps none from being done. Copies that a place has no room for wait for one that has. Nothing waits
+# for a clock.
 NO_PERSON_NEEDED = frozenset(
     {
         "branch-set-back",
+        "clock-apart",
         "copies-wait",
         "left-in-plain",
         "mailbox-set-back",

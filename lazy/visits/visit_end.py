@@ -16,6 +16,7 @@ from lazy.problems import Problem
 from lazy.receiving.closed import told_of_revoked
 from lazy.receiving.revoked import forget_revoked, revoked_unheard
 from lazy.results import PlaceResult, Traffic
+from lazy.visits.clocks import clocks_apart
 from lazy.visits.errand import Errand
 from lazy.visits.next_command import next_command
 from lazy.visits.rounds import new_release, vector_of
@@ -62,6 +63,7 @@ def finish(
     result.unreleased |= _unreleased(vault, place)
     verb = "lazy-sync" if errand.push and errand.pull else "lazy-push" if errand.push else "lazy-pull"
     _tell_unheard(vault, result)
+    result.problems += clocks_apart(vault, [release.release for release in result.came.releases])
     with vault.writing() as w:
         forget_unheard(w)
         forget_revoked(w)
