@@ -18,8 +18,8 @@ from transports.git import handing
 from transports.git import talks as talks_module
 from transports.git.command import GitRunner
 from transports.git.local import own_directory
-from transports.git.objects import packed
 from transports.git.pace import SentTooMuch
+from transports.git.packs import packed
 from transports.git.place import GitPlace
 from transports.git.refusals import Moved
 from transports.git.remote import git_uri, parse_remote

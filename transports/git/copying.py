@@ -15,7 +15,9 @@ from transports.git import upkeep
 from transports.git.command import GitRunner
 from transports.git.host import HostRepository, NotPlain
 from transports.git.local import check_directory
-from transports.git.objects import Info, is_oid, packed, rows_of
+from transports.git.object_files import Info, is_oid
+from transports.git.objects import rows_of
+from transports.git.packs import packed
 from transports.git.repository import Repository
 from transports.layout import MIB
 from transports.mailbox import ByteCount

@@ -14,7 +14,9 @@ from transports.errors import UnreadableFile
 from transports.git.copying import Copying
 from transports.git.host import NotPlain, Receiving, batches
 from transports.git.local import check_directory
-from transports.git.objects import Info, packed, rows_of
+from transports.git.object_files import Info
+from transports.git.objects import rows_of
+from transports.git.packs import packed
 from transports.layout import MIB
 
 __all__ = ["Handing"]

@@ -18,7 +18,8 @@ from typing import IO, NamedTuple
 
 from transports.git.command import GitRunner
 from transports.git.local import far_options, own_directory
-from transports.git.objects import Info, Objects, object_id
+from transports.git.object_files import Info, object_id
+from transports.git.objects import Objects
 from transports.git.pipes import impatient_pipes
 from transports.layout import MIB
 from vault.errors import LaceError

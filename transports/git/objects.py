@@ -1,35 +1,32 @@
-"""The objects of a private repository: asked of gits that stay, and written some at a time (decision 7a).
+"""The objects of a private repository: read where they lie, and written some at a time (decision 7a).
 
-To start git costs more than what it does for a head or a list. So one that answers questions stays for as long as the
-repository is used, and what it says of small objects is remembered for that time. Small objects are gathered, named by
-what they are, and handed to one git as a pack. Large ones are written where git keeps them, for they are most of what
-travels.
+To start git costs more than what it does for a head or a list. So what is plain is read from its files, a git that
+answers questions of the rest stays for as long as the repository is used, and what is said of small objects is
+remembered for that time. Small objects are gathered, named by what they are, and handed to one git as a pack. Large
+ones are written where git keeps them, for they are most of what travels.
 """
 
 from __future__ import annotations
 
-import re
-import struct
 import subprocess
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha1
 from io import BufferedReader
-from itertools import chain, starmap
 from pathlib import Path
 from typing import IO, Final, NamedTuple, cast
 from weakref import finalize
 
 from transports.git.command import GitRunner, drain
 from transports.git.complaints import damaged
+from transports.git.object_files import Info, ObjectFiles, object_id
+from transports.git.packs import packed
 from vault.files import AtomicFile, refuse_write
 
-__all__ = ["Info", "Objects", "Row", "is_oid", "object_id", "packed", "rows_of", "tree_of"]
+__all__ = ["Objects", "Row", "rows_of", "tree_of"]
 
-_OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _GATHERED = 2 << 20  # bytes that wait here at most, before git writes them
 _ALONE = 64 << 10  # bytes of an object that is written by itself
 _ASKED = 100  # questions put at once: they and their answers fit into any pipe
@@ -41,18 +38,8 @@ _BOTH: Final = "--batch-command"  # one git for both kinds of questions; git kno
 _SINGLE: Final = {"info": "--batch-check", "contents": "--batch"}
 _MISUSED = 129  # what git ends with that does not know an option
 _NAME_BYTES = 20
-_KINDS: Final = {"commit": 1, "tree": 2, "blob": 3}
 _TREE_MODE = b"40000"
 _LINK_MODE = b"160000"  # a commit of another repository
-_PACK = struct.Struct(">4sII")
-
-
-class Info(NamedTuple):
-    """What git says of an object: its id, kind and bytes."""
-
-    oid: str
-    kind: str
-    size: int
 
 
 class Row(NamedTuple):
@@ -90,6 +77,7 @@ class Objects:
         self._git = git
         self._fault = fault
         self._pipes = pipes or _pipes
+        self._files = ObjectFiles(lambda: git.repository)
         self._running: dict[str, _Stays] = {}
         self._new: dict[str, tuple[str, bytes]] = {}
         self._size = 0
@@ -158,8 +146,11 @@ class Objects:
         """
         found = {} if anew else {name: self._known[name] for name in names if name in self._known}
         asked = [name for name in names if name not in self._new and name not in found]
-        for name, answer in zip(asked, self._asked("info", asked), strict=True):
-            known = _info(answer.decode("utf-8", "replace"))
+        told = self._files.info(asked)
+        left = [name for name in asked if name not in told]
+        for name, answer in zip(left, self._asked("info", left), strict=True):
+            told[name] = _info(answer.decode("utf-8", "replace"))
+        for name, known in told.items():
             if known is None:
                 self._known.pop(name, None)  # it may come
                 continue
@@ -181,7 +172,10 @@ class Objects:
         """
         found = {name: self._new[name][1] if name in self._new else self._contents.get(name) for name in names}
         asked = [name for name, data in found.items() if data is None]
-        for name, answer in zip(asked, self._asked("contents", asked), strict=True):
+        told = {name: data for name in asked if (data := self._files.read(name)) is not None}
+        left = [name for name in asked if name not in told]
+        told |= zip(left, self._asked("contents", left), strict=True)
+        for name, answer in told.items():
             found[name] = answer
             self._remember(name, answer)
         return [data for name in names if (data := found[name]) is not None]
@@ -192,14 +186,10 @@ class Objects:
             self._known.pop(name, None)
             self._contents_size -= len(self._contents.pop(name, b""))
 
-    def begin(self) -> None:
-        """Start the git that answers questions, so that it is ready by the time of the first one."""
-        if self._knows_both and not self._running:
-            self._start(_BOTH)
-
     def close(self) -> None:
         """Let the gits that stay go, and what they said; what is asked next starts others."""
         _end_all(self._running)
+        self._files.forget()
         self._known.clear()
         self._contents.clear()
         self._contents_size = 0
@@ -283,11 +273,6 @@ def _end_all(running: dict[str, _Stays]) -> None:
         there.answers.close()
 
 
-def is_oid(text: str) -> bool:
-    """Tell whether a text is the id of an object: a SHA-1 in hexadecimal, as git writes it."""
-    return _OID.fullmatch(text) is not None
-
-
 def tree_of(rows: Sequence[Row]) -> bytes:
     """Return the bytes of a tree; names are lace's own, in ASCII."""
     parts = []
@@ -311,31 +296,3 @@ def rows_of(tree: bytes, limit: int) -> list[Row] | None:
         rows.append(Row(name.decode("utf-8", "replace"), kind, oid.hex()))
         at = end + 1 + _NAME_BYTES
     return rows
-
-
-def object_id(kind: str, data: bytes) -> str:
-    """Return the id of an object."""
-    digest = sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
-    digest.update(data)
-    return digest.hexdigest()
-
-
-def packed(count: int, objects: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
-    """Yield the parts of a pack of so many whole objects, kind and bytes of each, as they are."""
-    digest = sha1(usedforsecurity=False)
-    for part in chain((_PACK.pack(b"PACK", 2, count),), chain.from_iterable(starmap(_entry, objects))):
-        digest.update(part)
-        yield part
-    yield digest.digest()
-
-
-def _entry(kind: str, data: bytes) -> tuple[bytes, bytes]:
-    """Return the head of an object in a pack, and what follows it."""
-    size = len(data)
-    first, size = _KINDS[kind] << 4 | size & 15, size >> 4
-    head = bytearray()
-    while size:
-        head.append(first | 128)
-        first, size = size & 127, size >> 7
-    head.append(first)
-    return bytes(head), zlib.compress(data, 0)

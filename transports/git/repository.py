@@ -19,7 +19,8 @@ from transports.git.branches import generation
 from transports.git.command import GitRunner
 from transports.git.complaints import way_out
 from transports.git.notes import Notes
-from transports.git.objects import Info, Objects, Row, is_oid, rows_of, tree_of
+from transports.git.object_files import Info, is_oid
+from transports.git.objects import Objects, Row, rows_of, tree_of
 from transports.layout import MIB
 from vault.errors import LaceError
 from vault.files import read_bounded, refuse_write, write_atomic
@@ -222,7 +223,10 @@ class Repository:
         Raises:
             UnreadableFile: it is no tree, or has more rows than `limit`.
         """
-        (info,) = self._objects.info([f"{name}^{{tree}}"])
+        (info,) = self._objects.info([name])
+        if info is not None and info.kind != "tree":
+            name = self._lines_of(name)[0].removeprefix("tree ") if info.kind == "commit" else f"{name}^{{tree}}"
+            (info,) = self._objects.info([name])
         rows = None
         if info is not None and info.kind == "tree" and info.size <= limit * _ROW_BYTES:
             rows = rows_of(self._objects.read([info.oid])[0], limit)

@@ -18,7 +18,7 @@ from transports.git.complaints import damaged, web_page
 from transports.git.copying import FETCHING, OBJECT_BYTES
 from transports.git.handing import Handing
 from transports.git.local import check_directory, far_side
-from transports.git.objects import is_oid
+from transports.git.object_files import is_oid
 from transports.git.refusals import damage, refusal
 from transports.git.repository import SEEN
 from transports.layout import MIB
@@ -122,7 +122,6 @@ class Talks(Handing):
         Raises:
             PlaceError: the remote cannot be asked.
         """
-        self._objects.begin()  # it starts while the remote is asked
         try:
             there = self.refs_there()
             return there if there is not None else self._listed()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from transports.errors import UnreadableFile
-from transports.git.objects import is_oid
+from transports.git.object_files import is_oid
 from transports.git.private import PrivateRepository
 from transports.git.repository import Entry
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, MIB, REQUEST_NAME, RUN_NAME

@@ -1,0 +1,186 @@
+"""Objects are read from the files of git, and nothing false is taken for one (performance W5, CYB-17)."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.transports.git_hosts import bare_repository, git
+from transports.git.command import GitRunner
+from transports.git.object_files import ObjectFiles
+from transports.git.objects import Objects, Row, tree_of
+from transports.git.packs import write_pack
+from transports.git.remote import parse_remote
+
+_ABSENT = "17" * 20
+_COMMIT = "tree {}\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx\n"
+_KINDS = ("blob", "blob", "blob", "blob", "blob", "tree", "commit")
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> GitRunner:
+    far = bare_repository(tmp_path / "host.git")
+    runner = GitRunner(tmp_path / "home", parse_remote(f"git+file:{far}"))
+    runner.repository = bare_repository(tmp_path / "home" / "own.git")
+    return runner
+
+
+def _filled(runner: GitRunner) -> dict[str, bytes]:
+    """Write objects of each kind and of many sizes, each in a file of its own; return them by their names."""
+    objects, draw = Objects(runner), Random(1)
+    datas = [draw.randbytes(size) for size in (0, 15, 16, 70_000, 1 << 20)]
+    blobs = [objects.add("blob", data) for data in datas]
+    datas.append(tree_of([Row("a", "blob", blobs[0]), Row("b", "blob", blobs[1])]))
+    tree = objects.add("tree", datas[-1])
+    datas.append(_COMMIT.format(tree).encode())
+    names = [*blobs, tree, objects.add("commit", datas[-1])]
+    objects.flush()
+    return dict(zip(names, datas, strict=True))
+
+
+def singly(repository: Path, _stored: dict[str, bytes]) -> None:
+    """Leave each object in a file of its own."""
+    assert not list((repository / "objects" / "pack").iterdir())
+
+
+def by_git(repository: Path, stored: dict[str, bytes]) -> None:
+    """Let git put them into a pack of its own, compressed."""
+    git(repository, "update-ref", "refs/heads/x", list(stored)[-1])
+    listed = "\n".join(stored).encode()
+    git(repository, "pack-objects", "--window=0", str(repository / "objects" / "pack" / "pack"), stdin=listed)
+    git(repository, "prune-packed")
+    assert "count: 0" in git(repository, "count-objects", "-v")
+
+
+def by_lace(repository: Path, stored: dict[str, bytes]) -> None:
+    """Write them into a pack as lace does."""
+    objects = zip(_KINDS, stored.values(), strict=True)
+    write_pack(repository / "objects" / "pack", list(stored), objects)
+    git(repository, "prune-packed")
+    assert "count: 0" in git(repository, "count-objects", "-v")
+
+
+@pytest.mark.parametrize("lay", [singly, by_git, by_lace])
+def test_what_is_plain_is_read_without_a_git(
+    runner: GitRunner, monkeypatch: pytest.MonkeyPatch, lay: Callable[[Path, dict[str, bytes]], None]
+) -> None:
+    stored = _filled(runner)
+    lay(runner.repository, stored)
+    git(runner.repository, "fsck", "--strict")
+    monkeypatch.setattr(GitRunner, "_begin", None)
+    objects = Objects(runner)
+    infos = objects.info([*stored, _ABSENT])
+    assert infos == [*map(tuple, zip(stored, _KINDS, map(len, stored.values()), strict=True)), None]
+    assert objects.read(list(stored)) == list(stored.values())
+
+
+def test_deltas_are_left_to_git(runner: GitRunner) -> None:
+    """Nobody but git writes them here, and what somebody repacked is read all the same."""
+    objects, draw = Objects(runner), Random(2)
+    base = draw.randbytes(20_000)
+    datas = [base + bytes([number]) for number in range(20)]
+    names = [objects.add("blob", data) for data in datas]
+    objects.flush()
+    listed = "\n".join(names).encode()
+    git(runner.repository, "pack-objects", str(runner.repository / "objects" / "pack" / "pack"), stdin=listed)
+    git(runner.repository, "prune-packed")
+    files = ObjectFiles(lambda: runner.repository)
+    assert 0 < sum(files.read(name) is not None for name in names) < len(names)
+    assert objects.read(names) == datas
+    assert [info and info.size for info in objects.info(names, anew=True)] == [len(data) for data in datas]
+    objects.close()
+
+
+def test_what_comes_and_what_is_packed_meanwhile_is_found(runner: GitRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process may fetch into the same repository, and the owner of a host may repack it at any moment."""
+    files = ObjectFiles(lambda: runner.repository)
+    assert files.info([_ABSENT]) == {_ABSENT: None}
+    stored = _filled(runner)
+    assert None not in files.info(stored).values()
+    look, looks = ObjectFiles._look, list[int]()
+
+    def packed_after_the_first(self: ObjectFiles) -> bool:
+        is_plain = look(self)
+        looks.append(1)
+        if len(looks) == 1:
+            by_git(runner.repository, stored)
+        return is_plain
+
+    monkeypatch.setattr(ObjectFiles, "_look", packed_after_the_first)
+    assert None not in files.info(stored).values()
+    assert len(looks) > 1
+    assert [files.read(name) for name in stored] == list(stored.values())
+    for file in (runner.repository / "objects" / "pack").iterdir():
+        file.unlink()
+    assert set(files.info(stored).values()) == {None}
+
+
+@pytest.mark.parametrize("lay", [singly, by_git, by_lace])
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_nothing_false_is_taken_from_a_damaged_file(
+    runner: GitRunner, lay: Callable[[Path, dict[str, bytes]], None], is_cut: bool
+) -> None:
+    """CYB-17: a flipped bit, or a file that is cut off, gives the right bytes, none, or a question for git."""
+    stored = {name: data for name, data in _filled(runner).items() if len(data) < 100_000}
+    whole = list(stored)
+    if lay is not singly:
+        lay(runner.repository, _filled(runner))
+    draw = Random(3)
+    lost = 0
+    for file in [path for path in (runner.repository / "objects").glob("??*/*") if path.is_file()]:
+        data = file.read_bytes()
+        file.chmod(0o644)
+        for _ in range(12):
+            at = draw.randrange(min(len(data), 3000))
+            file.write_bytes(data[:at] if is_cut else _flipped(data, at, draw.randrange(8)))
+            lost += _checked(runner.repository, whole, stored)
+        file.write_bytes(data)
+    assert lost
+    assert not _checked(runner.repository, whole, stored)
+
+
+def _flipped(data: bytes, at: int, bit: int) -> bytes:
+    return data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
+
+
+def _checked(repository: Path, names: Sequence[str], stored: dict[str, bytes]) -> int:
+    """Check that each object is right or left to git; return how many are."""
+    files = ObjectFiles(lambda: repository)
+    files.info(names)
+    read = [files.read(name) for name in names]
+    assert all(data in (None, stored[name]) for name, data in zip(names, read, strict=True))
+    return read.count(None)
+
+
+def test_a_pack_that_says_it_unfolds_without_end_takes_no_memory(runner: GitRunner) -> None:
+    """Faults 34: some kilobytes of zeros unfold to gigabytes; git bounds what it takes for them."""
+    stream = zlib.compress(b"blob 5\0" + bytes(64 << 20), 9)
+    file = runner.repository / "objects" / _ABSENT[:2] / _ABSENT[2:]
+    file.parent.mkdir()
+    file.write_bytes(stream)
+    files = ObjectFiles(lambda: runner.repository)
+    assert files.info([_ABSENT]) == {_ABSENT: (_ABSENT, "blob", 5)}
+    assert files.read(_ABSENT) is None
+
+
+def test_a_pipe_in_the_place_of_a_file_is_left_to_git(runner: GitRunner) -> None:
+    """Faults 15: nobody waits for who never writes into it."""
+    stored = _filled(runner)
+    name = next(iter(stored))
+    file = runner.repository / "objects" / name[:2] / name[2:]
+    file.unlink()
+    os.mkfifo(file)
+    files = ObjectFiles(lambda: runner.repository)
+    assert files.info([name]) == {}
+    assert files.read(name) is None
+    file.unlink()
+    by_lace(runner.repository, stored)
+    (index,) = (runner.repository / "objects" / "pack").glob("*.idx")
+    index.unlink()
+    os.mkfifo(index)
+    assert ObjectFiles(lambda: runner.repository).info([name]) == {}

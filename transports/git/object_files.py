@@ -1,0 +1,269 @@
+"""Objects read from the files in which git keeps them, singly or in packs (decision 7a).
+
+A git that answers questions takes longer to start than most visits take to ask them. So what lies in files as plain as
+those that lace writes, and git for it, is read here, and the bytes of each object are proven by its name. Of anything
+else git is asked: it knows what is wrong with it, or reads what else there is, such as deltas.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from hashlib import sha1
+from pathlib import Path
+from typing import NamedTuple
+
+from transports.git.packs import KINDS, NAME_BYTES, index_names, index_offset
+from transports.layout import MIB
+
+__all__ = ["Info", "ObjectFiles", "is_oid", "object_id"]
+
+_OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
+_HEAD = re.compile(rb"(commit|tree|blob) (0|[1-9][0-9]{0,9})\0")
+_HEAD_BYTES = 32  # of a head, singly or in a pack
+_FIRST_BYTES = 128  # of a file in which a head is
+_OBJECT_BYTES = 2 * MIB  # of one that is read here
+_SLACK = 64 * 1024  # bytes that a file may have beyond those of its object
+_INDEX_BYTES = MIB  # of all indexes
+_SMALL = 64 * 1024  # bytes of a file that is read at once
+_SMALL_PACKS = 64  # of them, kept while others are read
+_MOST_PACKS = 1024
+_FAR = 1 << 31  # an offset from which an index says it elsewhere
+_KIND_OF = {number: kind for kind, number in KINDS.items()}
+_LEANS = "objects/info/alternates"  # a file that names other repositories in which objects are looked for
+
+
+class Info(NamedTuple):
+    """What is known of an object: its id, kind and bytes."""
+
+    oid: str
+    kind: str
+    size: int
+
+
+class _NotPlain(Exception):  # never leaves this module
+    """A file is not as lace writes it."""
+
+
+class ObjectFiles:
+    """The files of one repository in which objects lie.
+
+    Args:
+        path: returns its directory.
+    """
+
+    def __init__(self, path: Callable[[], Path]) -> None:
+        self._path = path
+        self._root = ""
+        self._packs: set[str] | None = set()  # those that are known; None where git is to be asked
+        self._indexes: list[tuple[str, bytes]] = []
+        self._names = b""  # of all indexes: to search them takes less than to sort them out
+        self._first: list[int] = []  # where in them those of each index begin
+        self._room = _INDEX_BYTES
+        self._small: dict[str, bytes] = {}  # packs that a visit left, of which most objects are read
+
+    def forget(self) -> None:
+        """Look anew at the next question."""
+        self._root, self._packs, self._room = "", set(), _INDEX_BYTES
+        self._indexes, self._names, self._first = [], b"", []
+        self._small.clear()
+
+    def info(self, oids: Iterable[str]) -> dict[str, Info | None]:
+        """Return what objects are, None for those that do not lie here; without those of which git is to be asked."""
+        found: dict[str, Info | None] = {}
+        left = [oid for oid in oids if is_oid(oid)]
+        while left and self._look():
+            before = self._packs
+            for oid in left:
+                with suppress(_NotPlain):
+                    found[oid] = self._info(oid)
+            left = [oid for oid in left if oid in found and found[oid] is None]
+            if not left or not self._look() or self._packs == before:
+                return found
+            # another process put them into a pack meanwhile
+        for oid in left:
+            found.pop(oid, None)
+        return found
+
+    def read(self, oid: str) -> bytes | None:
+        """Return the bytes of an object, which are what its name says; None where git is to be asked."""
+        if not is_oid(oid) or not (self._packs is not None if self._root else self._look()):
+            return None
+        try:
+            kind, data = self._packed_bytes(oid) or self._single_bytes(oid)
+        except _NotPlain:
+            return None
+        return data if object_id(kind, data) == oid else None
+
+    def _look(self) -> bool:
+        """Learn which packs there are now; tell whether all of them can be read here."""
+        root = str(self._path())
+        try:
+            names = set(os.listdir(f"{root}/objects/pack"))  # noqa: PTH208 - names alone are wanted
+        except FileNotFoundError:
+            names = set()
+        except OSError:
+            names = {""}
+        stems = {name[:-4] for name in names if name.endswith(".idx") and f"{name[:-4]}.pack" in names}
+        if root != self._root or self._packs is None or not self._packs <= stems:
+            self.forget()
+            self._root = root
+        is_plain = "" not in names and len(stems) <= _MOST_PACKS and not os.path.lexists(f"{root}/{_LEANS}")
+        new = stems - (self._packs or set())
+        self._packs = stems if is_plain and self._take(new) else None
+        return self._packs is not None
+
+    def _take(self, stems: Iterable[str]) -> bool:
+        """Learn what lies in packs; tell whether their indexes are sound."""
+        parts = [self._names]
+        at = len(self._names)
+        for stem in stems:
+            try:
+                data = _part(f"{self._root}/objects/pack/{stem}.idx", 0, self._room)
+            except _NotPlain:
+                return False
+            names = index_names(data) if data is not None and len(data) < self._room else None
+            if data is None or names is None:
+                return False
+            self._room -= len(data)
+            self._indexes.append((stem, data))
+            self._first.append(at)
+            parts.append(names)
+            at += len(names)
+        self._names = b"".join(parts)
+        return True
+
+    def _found(self, oid: str) -> tuple[str, int] | None:
+        """Return the pack in which an object lies, and where in it; None where it lies in none."""
+        name, at = bytes.fromhex(oid), -1
+        while (at := self._names.find(name, at + 1)) >= 0 and at % NAME_BYTES:
+            pass
+        if at < 0:
+            return None
+        number = bisect_right(self._first, at) - 1
+        stem, data = self._indexes[number]
+        offset = index_offset(data, (at - self._first[number]) // NAME_BYTES)
+        if offset >= _FAR:
+            raise _NotPlain
+        return stem, offset
+
+    def _info(self, oid: str) -> Info | None:
+        at = self._found(oid)
+        if at is not None:
+            kind, size, _ = _packed_head(self._pack_part(at[0], at[1], _HEAD_BYTES))
+            return Info(oid, kind, size)
+        part = _part(self._single(oid), 0, _FIRST_BYTES)
+        if part is None:
+            return None
+        kind, size, _ = _single_head(_unfolded(part, _HEAD_BYTES, is_whole=False))
+        return Info(oid, kind, size)
+
+    def _packed_bytes(self, oid: str) -> tuple[str, bytes] | None:
+        """Return kind and bytes of an object in a pack; None where it lies in none."""
+        at = self._found(oid)
+        if at is None:
+            return None
+        kind, size, length = _packed_head(self._pack_part(at[0], at[1], _HEAD_BYTES))
+        if size > _OBJECT_BYTES:
+            raise _NotPlain
+        return kind, _unfolded(self._pack_part(at[0], at[1] + length, size + size // 1024 + _HEAD_BYTES), size)
+
+    def _single_bytes(self, oid: str) -> tuple[str, bytes]:
+        """Return kind and bytes of an object that lies singly."""
+        part = _part(self._single(oid), 0, _SMALL)
+        if part is not None and len(part) == _SMALL:
+            part = _part(self._single(oid), 0, _OBJECT_BYTES + _SLACK)
+        if part is None:
+            raise _NotPlain
+        whole = _unfolded(part, _OBJECT_BYTES + _HEAD_BYTES)
+        kind, size, length = _single_head(whole)
+        if len(whole) != length + size:
+            raise _NotPlain
+        return kind, whole[length:]
+
+    def _single(self, oid: str) -> str:
+        return f"{self._root}/objects/{oid[:2]}/{oid[2:]}"
+
+    def _pack_part(self, stem: str, offset: int, size: int) -> bytes:
+        small = self._small.get(stem)
+        if small is not None:
+            return small[offset : offset + size]
+        path = f"{self._root}/objects/pack/{stem}.pack"
+        if offset + size <= _SMALL and (small := _part(path, 0, _SMALL)) and len(small) < _SMALL:
+            if len(self._small) >= _SMALL_PACKS:
+                self._small.clear()
+            self._small[stem] = small
+            return small[offset : offset + size]
+        part = _part(path, offset, size)
+        if part is None:
+            raise _NotPlain
+        return part
+
+
+def _part(path: str, offset: int, size: int) -> bytes | None:
+    """Return a part of a file, less at its end; None where there is no such file. No pipe is waited for."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _NotPlain from error
+    try:
+        return os.pread(fd, size, offset)
+    except OSError as error:
+        raise _NotPlain from error
+    finally:
+        os.close(fd)
+
+
+def _packed_head(part: bytes) -> tuple[str, int, int]:
+    """Return kind and bytes of an object in a pack, and how long that is said."""
+    if not part:
+        raise _NotPlain
+    kind, size, shift = _KIND_OF.get(part[0] >> 4 & 7), part[0] & 15, 4
+    length = 1
+    while part[length - 1] & 128:
+        if length == len(part):
+            raise _NotPlain
+        size |= (part[length] & 127) << shift
+        shift += 7
+        length += 1
+    if kind is None:
+        raise _NotPlain
+    return kind, size, length
+
+
+def _single_head(part: bytes) -> tuple[str, int, int]:
+    """As `_packed_head`, of an object that lies singly."""
+    match = _HEAD.match(part)
+    if match is None:
+        raise _NotPlain
+    return match[1].decode(), int(match[2]), match.end()
+
+
+def _unfolded(part: bytes, limit: int, *, is_whole: bool = True) -> bytes:
+    """Return what was compressed, of at most so many bytes; its beginning where it need not be whole."""
+    stream = zlib.decompressobj()
+    try:
+        data = stream.decompress(part, limit + 1 if is_whole else limit)
+    except zlib.error as error:
+        raise _NotPlain from error
+    if is_whole and (not stream.eof or len(data) > limit):
+        raise _NotPlain
+    return data
+
+
+def is_oid(text: str) -> bool:
+    """Tell whether a text is the id of an object: a SHA-1 in hexadecimal, as git writes it."""
+    return _OID.fullmatch(text) is not None
+
+
+def object_id(kind: str, data: bytes) -> str:
+    """Return the id of an object."""
+    digest = sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
+    digest.update(data)
+    return digest.hexdigest()
