@@ -15,6 +15,7 @@ from tests.transports.git_places import NODE, damage, got, loosen, noise, refs
 from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import PushRejected, UnreadableFile
 from transports.git import handing
+from transports.git import packs as packs_module
 from transports.git import talks as talks_module
 from transports.git.command import GitRunner
 from transports.git.local import own_directory
@@ -204,27 +205,22 @@ def test_a_copy_that_is_cut_off_leaves_nothing(
     put(at("a"), key(1), additions(noise(3)))
     reader = at("b")
     before = packs(reader.private.path)
-    feed = GitRunner.feed
 
-    def cut(runner: GitRunner, *words: str, parts: Iterable[bytes]) -> tuple[int, bytes]:
-        def some() -> Iterable[bytes]:
-            for number, part in enumerate(parts):
-                if number == (0 if is_first else 3):
-                    raise Cancelled("Enough.")
-                yield part
-
-        return feed(runner, *words, parts=some())
+    def cut(count: int, objects: Iterable[tuple[str, bytes]]) -> Iterable[bytes]:
+        for number, part in enumerate(packed(count, objects)):
+            if number == (0 if is_first else 3):
+                raise Cancelled("Enough.")
+            yield part
 
     with monkeypatch.context() as patch:
-        patch.setattr(GitRunner, "feed", cut)
+        patch.setattr(packs_module, "packed", cut)
         with pytest.raises(Cancelled):
             got(reader)
     name, path = reader.ref(GROUP, NODE), reader.private.path
     assert name not in reader.private.seen()
     assert not cuts(path)
     assert packs(path) == before
-    assert not list((path / "objects" / "pack").glob("tmp_*"))
-    assert not (path / "lace-cuts").exists()
+    assert {file.suffix for file in (path / "objects" / "pack").iterdir()} <= {".pack", ".idx"}
     assert len(got(reader)) == 3
 
 
@@ -363,4 +359,9 @@ def test_git_may_complain_of_much_while_it_reads(tmp_path: Path, bare: Path) -> 
     """Faults 34: whoever may push could push what git warns of at length, and everybody would wait for ever."""
     runner = GitRunner(tmp_path / "a", parse_remote(git_uri(bare)))
     says = "head -c 300000 /dev/zero >&2; wc -c"
-    assert runner.feed("-c", f"alias.says=!{says}", "says", parts=[bytes(100_000)] * 3) == (0, b"300000\n")
+    with runner.beside("-c", f"alias.says=!{says}", "says") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(bytes(300_000))
+        process.stdin.close()
+        assert process.stdout.read() == b"300000\n"

@@ -22,6 +22,7 @@ from tests.transports.git_places import begun, make_met, refs
 from tests.vault.vaults import befriended, write
 from transports.errors import PlaceCrowded, PlaceUnreachable, PushRejected, WrongDrop
 from transports.git.command import GitRunner
+from transports.git.object_files import ObjectFiles
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from vault.lock import VaultLock
@@ -231,6 +232,7 @@ def test_no_git_stays_after_a_visit(tmp_path: Path, shelf: Shelf, bare: Path, mo
         return number
 
     alice, bob = shelf.lay(befriended, "bob")
+    monkeypatch.setattr(ObjectFiles, "_look", lambda _files: False)  # of what is plain no git is asked
     monkeypatch.setattr(GitRunner, "stay", stay)
     for vault in (alice, bob):
         add_place(vault, "host", f"git+{bare.as_uri()}", cwd=tmp_path)

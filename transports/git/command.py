@@ -12,7 +12,7 @@ import queue
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
@@ -121,14 +121,6 @@ class GitRunner:
         """Run plumbing whose failure is an answer; return its exit code and output."""
         code, output, _ = self._answered(words, b"")
         return code, output
-
-    def feed(self, *words: str, parts: Iterable[bytes]) -> tuple[int, bytes]:
-        """Run plumbing that reads these parts and answers little; return its exit code and output."""
-        with self.beside(*words) as process:
-            with suppress(BrokenPipeError):  # it ended before it read everything, and says why by its code
-                for part in parts:
-                    cast("IO[bytes]", process.stdin).write(part)
-            return _ended(process)
 
     @contextmanager
     def beside(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
@@ -283,14 +275,6 @@ class GitRunner:
             "SSH_ASKPASS": "",
             "SSH_ASKPASS_REQUIRE": "never",
         }
-
-
-def _ended(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
-    """Let plumbing come to the end of what it reads; return its exit code, and what it says until it ends."""
-    with suppress(BrokenPipeError):
-        cast("IO[bytes]", process.stdin).close()
-    output = cast("IO[bytes]", process.stdout).read()
-    return process.wait(), output
 
 
 def drain(stream: IO[bytes] | None) -> None:

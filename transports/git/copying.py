@@ -1,6 +1,7 @@
 """Copying from a repository in a directory of this machine what a fetch would bring from there (decision 7a).
 
-What comes is a pack that git indexes, proves and flushes as that of a fetch, and nothing is noted before it lies here.
+What comes is a pack that is flushed as that of a fetch, and nothing is noted before it lies here. Each object is proven
+by its name, and what holds others has the one form in which lace writes it, which is narrower than what git takes.
 Where a copy does not go, for whatever reason, nothing is left of it, and git fetches.
 """
 
@@ -15,9 +16,9 @@ from transports.git import upkeep
 from transports.git.command import GitRunner
 from transports.git.host import HostRepository, NotPlain
 from transports.git.local import check_directory
-from transports.git.object_files import Info, is_oid
-from transports.git.objects import rows_of
-from transports.git.packs import packed
+from transports.git.object_files import Info
+from transports.git.objects import Row, rows_of, tree_of
+from transports.git.packs import write_pack
 from transports.git.repository import Repository
 from transports.layout import MIB
 from transports.mailbox import ByteCount
@@ -27,12 +28,17 @@ __all__ = ["FETCHING", "OBJECT_BYTES", "Copying"]
 
 FETCHING = "lace-fetch"  # not named .lock, which is git's word
 OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
-_CUTS = "lace-cuts"  # a file: the commits behind which nothing lies here, once what is copied does
 _COMMIT_BYTES = 64 * 1024
 _LEVELS = 8  # of trees below a commit; a mailbox has two
 _ROWS = 100_000  # of one tree
+_PACK_BYTES = 1024 * MIB  # of one pack, whose index says shortly where each object lies
 _TREE_BYTES = 4 * MIB  # of all trees that are looked through at once
-_NAMED = re.compile(rb"(?:pack|keep)\t([0-9a-f]{40})\n")
+_SIGNED = rb"lace <lace> 1000000000 \+0000\n"
+_COMMIT = re.compile(
+    rb"tree ([0-9a-f]{40})\n((?:parent [0-9a-f]{40}\n)*)"
+    rb"author " + _SIGNED + rb"committer " + _SIGNED + rb"\nlace(?: again)*\n"
+)
+_NAME = re.compile(r"[0-9a-z][0-9a-z.-]{0,99}", re.ASCII)  # of a row: none that a git could take for more than a name
 
 
 class Copying(Repository):
@@ -121,11 +127,11 @@ class Copying(Repository):
         found = {info.oid: info for info in commits}
         level, cuts = set[str](), set[str]()
         for info, data in self._host.read(commits):
-            tree, *others = data.decode("utf-8", "replace").partition("\n\n")[0].splitlines()
-            if not tree.startswith("tree ") or not is_oid(tree.removeprefix("tree ")):
+            match = _COMMIT.fullmatch(data)
+            if match is None:
                 raise NotPlain
-            level.add(tree.removeprefix("tree "))
-            cuts |= {info.oid} if any(line.startswith("parent ") for line in others) else set()
+            level.add(match[1].decode())
+            cuts |= {info.oid} if match[2] else set()
         blobs = set[str]()
         for _ in range(_LEVELS):
             trees = self._host.info(sorted(level - found.keys()))
@@ -135,7 +141,7 @@ class Copying(Repository):
             level = set()
             for _, data in self._host.read(trees):
                 rows = rows_of(data, _ROWS)
-                if rows is None or any(row.kind == "commit" for row in rows):
+                if rows is None or not _is_plain(rows, data):
                     raise NotPlain
                 level |= {row.oid for row in rows if row.kind == "tree"}
                 blobs |= {row.oid for row in rows if row.kind == "blob"}
@@ -151,7 +157,7 @@ class Copying(Repository):
         return infos
 
     def _take(self, infos: Sequence[Info], limit: int, cuts: Collection[str] = ()) -> Path | None:
-        """Let git take objects in as a pack, and return it; None where there is nothing to take.
+        """Take objects in as a pack, and return it; None where there is nothing to take.
 
         Args:
             infos: what they are.
@@ -159,39 +165,29 @@ class Copying(Repository):
             cuts: commits of them behind which nothing is to lie here.
 
         Raises:
-            NotPlain: they are more, one is damaged, or git finds fault with one.
+            NotPlain: they are more, or one is damaged.
             NotWritable, DiskFull: the disk here takes nothing.
         """
         size = sum(info.size for info in infos)
-        if size > limit:
+        if size > min(limit, _PACK_BYTES):
             raise NotPlain
-        known = upkeep.cuts(self.path)
-        lines = "".join(f"{oid}\n" for oid in sorted(known.union(cuts))).encode()
         pack = None
         if infos:
             upkeep.clear_partial(self.path)
-            pack = self._indexed(infos, lines)
+            some = sorted(infos)  # so that one name stands for one pack
+            objects = ((info.kind, data) for info, data in self._host.read(some))
+            pack = write_pack(self.path / "objects" / "pack", [info.oid for info in some], objects)
+        known = upkeep.cuts(self.path)
         if not known.issuperset(cuts):
-            write_atomic(self.path / "shallow", lines)
+            write_atomic(self.path / "shallow", "".join(f"{oid}\n" for oid in sorted(known.union(cuts))).encode())
         self._count.read += size + len(infos) * OBJECT_BYTES
         return pack
 
-    def _indexed(self, infos: Sequence[Info], cuts: bytes) -> Path:
-        file = self.path / _CUTS
-        words = ["--shallow-file", str(file), "index-pack", "--stdin", "--strict"]
-        code = -1
-        try:
-            write_atomic(file, cuts, durable=False)
-            parts = packed(len(infos), ((info.kind, data) for info, data in self._host.read(infos)))
-            code, output = self._git.feed(*words, parts=parts)
-        finally:
-            file.unlink(missing_ok=True)
-            if code:
-                upkeep.clear_partial(self.path)
-        match = _NAMED.match(output)
-        if code or match is None:
-            raise NotPlain
-        return self.path / "objects" / "pack" / f"pack-{match[1].decode()}.pack"
+
+def _is_plain(rows: Sequence[Row], tree: bytes) -> bool:
+    """Tell whether a tree is as lace writes it: its rows in git's order and modes, no name twice."""
+    names = {row.name for row in rows}
+    return len(names) == len(rows) and all(map(_NAME.fullmatch, names)) and tree_of(rows) == tree
 
 
 def _row_bytes(name: str) -> int:

@@ -76,15 +76,17 @@ class ObjectFiles:
         """Return what objects are, None for those that do not lie here; without those of which git is to be asked."""
         found: dict[str, Info | None] = {}
         left = [oid for oid in oids if is_oid(oid)]
-        while left and self._look():
+        while left and (self._root or self._look()):
             before = self._packs
+            if before is None:
+                break
             for oid in left:
                 with suppress(_NotPlain):
                     found[oid] = self._info(oid)
             left = [oid for oid in left if oid in found and found[oid] is None]
-            if not left or not self._look() or self._packs == before:
+            if not left or (self._look() and self._packs == before):
                 return found
-            # another process put them into a pack meanwhile
+            # a pack came since the last look, or another process put them into one meanwhile
         for oid in left:
             found.pop(oid, None)
         return found

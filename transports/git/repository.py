@@ -354,11 +354,11 @@ class Repository:
         return found
 
     def note(self, name: str, oid: str) -> None:
-        """Remember where a ref of the remote stands."""
+        """Remember where a ref of the remote stands; one that a power cut empties is fetched again, as git's are."""
         path = self.path / SEEN / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomic(path, f"{oid}\n".encode())
+            write_atomic(path, f"{oid}\n".encode(), durable=False)
         except OSError as error:
             refuse_write(path, error)
         if self._seen is not None:

@@ -79,10 +79,12 @@ def hold(path: Path, when_alone: Callable[[], None]) -> BinaryIO | None:
 
 
 def clear_partial(path: Path) -> None:
-    """Clear what a fetch that was cut left of a pack; only in the turn of a fetch, or where nobody else is."""
-    for leftover in (path / "objects" / "pack").glob("tmp_*"):
-        with contextlib.suppress(OSError):
-            leftover.unlink()
+    """Clear what a fetch or copy that was cut left of a pack; only in the turn of a fetch, or where nobody else is."""
+    packs = path / "objects" / "pack"
+    for leftover in _names(str(packs)):
+        if leftover.startswith("tmp_") or leftover.endswith(".tmp"):
+            with contextlib.suppress(OSError):
+                (packs / leftover).unlink()
 
 
 @contextlib.contextmanager
