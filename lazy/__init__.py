@@ -9,6 +9,7 @@
 | `belonging`, `people` | who belongs, and the names under which people know each other |
 | `conflicts`, `head_conflicts`, `conflict_sides`, `contested` | what disagrees, and who stands on which side |
 | `decisions`, `decision_graph`, `decision_trees` | what was decided, if it is what it says, and what it is built on |
+| `decided_above` | decisions that disagree, and a version whose sides differ in just that |
 | `counted` | how much of one member counts about one version |
 | `overtaken`, `conflict_words` | what was left behind undecided, and what a person is told of all that |
 | `resolving`, `folder` | a decision as a person makes it, and what becomes of the folder |
