@@ -23,6 +23,7 @@ _LONG = 200  # lines of a text of which `difflib` passes over those that stand o
 Kind = Literal["added", "changed", "deleted"]
 _new = tuple.__new__
 _Pairs = Iterator["tuple[Entry | None, Entry | None]"]
+_Bodies = tuple[bytes | None, bytes | None]
 
 
 class Change(NamedTuple):
@@ -70,24 +71,30 @@ def diff_trees(source: Source, before: RecordHash | None, after: RecordHash | No
             if not ((x and x.kind == "d") or (y and y.kind == "d")):  # most are files, told of by the thousand
                 yield _new(Change, (path, ("changed" if x else "added") if y else "deleted", x, y))
                 continue
-            holds = _holds(source, x), _holds(source, y)
+            bodies = _body(source, x), _body(source, y)
+            holds = _holds(bodies[0]), _holds(bodies[1])
             change = _change(path, x, y, *holds)
             if change is not None:
                 yield change
             if any(holds):
-                stack.append((path, _below(source, x if holds[0] else None, y if holds[1] else None)))
+                stack.append((path, _below(source, x if holds[0] else None, y if holds[1] else None, bodies)))
                 break
         else:
             stack.pop()
 
 
-def _holds(source: Source, entry: Entry | None) -> bool | None:
+def _body(source: Source, entry: Entry | None) -> bytes | None:
+    """Return the body of the root page of a directory; None for what is no directory."""
+    return page_body(source, entry.hash) if entry is not None and entry.is_dir else None
+
+
+def _holds(body: bytes | None) -> bool | None:
     """Tell whether a directory holds anything; None for what is no directory."""
-    return not is_empty(page_body(source, entry.hash)) if entry is not None and entry.is_dir else None
+    return None if body is None else not is_empty(body)
 
 
-def _below(source: Source, x: Entry | None, y: Entry | None) -> _Pairs:
-    return _pairs(source, x and x.hash, y and y.hash, (x and x.size, y and y.size))
+def _below(source: Source, x: Entry | None, y: Entry | None, bodies: _Bodies) -> _Pairs:
+    return _pairs(source, x and x.hash, y and y.hash, (x and x.size, y and y.size), bodies)
 
 
 def _pairs(
@@ -95,26 +102,33 @@ def _pairs(
     before: RecordHash | None,
     after: RecordHash | None,
     sizes: tuple[int | None, int | None] = (None, None),
+    bodies: _Bodies = (None, None),
 ) -> _Pairs:
-    """Return the entries of equal name that differ, sorted by name."""
+    """Return the entries of equal name that differ, sorted by name; `bodies` are those of root pages that were read."""
+
+    def entries(of: int, root: RecordHash) -> Sequence[Entry]:
+        return read_directory(source, root, size=sizes[of], body=bodies[of])
+
     if after is None:
-        return zip(read_directory(source, before, size=sizes[0]) if before is not None else (), repeat(None))
-    new = read_directory(source, after, size=sizes[1])
+        return zip(entries(0, before) if before is not None else (), repeat(None))
+    new = entries(1, after)
     if before is None:
         return zip(repeat(None), new)
-    gone, fresh = _apart(source, before, after) or (read_directory(source, before, size=sizes[0]), new)
+    gone, fresh = _apart(source, before, after, bodies) or (entries(0, before), new)
     left = {entry.name: entry for entry in gone}
     right = {entry.name: entry for entry in fresh}
     both = ((left.get(name), right.get(name)) for name in sorted(left.keys() | right.keys()))
     return (pair for pair in both if pair[0] != pair[1])
 
 
-def _apart(source: Source, before: RecordHash, after: RecordHash) -> tuple[Sequence[Entry], Sequence[Entry]] | None:
+def _apart(
+    source: Source, before: RecordHash, after: RecordHash, bodies: _Bodies
+) -> tuple[Sequence[Entry], Sequence[Entry]] | None:
     """Return what only one of two directories says, if each is one page; the later one was read strictly.
 
     Of the earlier one nothing but that is read: whoever asks what became of it holds it, and takes nothing from it.
     """
-    pages = page_body(source, before), page_body(source, after)
+    pages = bodies[0] or page_body(source, before), bodies[1] or page_body(source, after)
     return differing_entries(*pages) if not any(map(level_of, pages)) else None
 
 

@@ -12,7 +12,7 @@ from blake3 import blake3
 from vault.desks.chunks import check_content, entry_pieces
 from vault.desks.page_diff import new_entries
 from vault.desks.ports import RunSource, Source, SumCache
-from vault.desks.tree import Entry, TreeError, check_depth, pages_below, read_directory
+from vault.desks.tree import Entry, TreeError, check_depth, read_with_pages
 from vault.errors import DataError
 from vault.profile import DATA_APP, TREE_APP
 from vault.records import RecordHash
@@ -112,8 +112,8 @@ class _Tree:
         if known is not None:
             return known
         total, whole = new_sum(), 0
-        entries = read_directory(self._source, root, size=size)
-        self._check_pages([root, *pages_below(self._source, root)])
+        entries, below = read_with_pages(self._source, root, size=size)
+        self._check_pages([root, *below])
         anew = self._anew(root, before)
         for start in range(0, len(entries), _ASKED):
             part = entries[start : start + _ASKED]

@@ -8,7 +8,7 @@ sums are compared, and depth, count and size are bounded before memory is taken.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, cast
@@ -55,10 +55,10 @@ __all__ = [
     "format_page",
     "lookup",
     "page_body",
-    "pages_below",
     "parse_page",
     "read_directory",
     "read_entry",
+    "read_with_pages",
     "tree_size",
     "walk",
 ]
@@ -153,25 +153,47 @@ def read_entry(source: Source, entry: Entry) -> bytes:
     return b"".join(entry_pieces(source, entry))
 
 
-def read_directory(source: Source, root: RecordHash, *, size: int | None = None) -> tuple[Entry, ...]:
+def read_directory(
+    source: Source, root: RecordHash, *, size: int | None = None, body: bytes | None = None
+) -> tuple[Entry, ...]:
     """Return all entries of one directory, sorted by name.
 
     Args:
         source: where pages are read.
         root: its root page.
         size: what the entry above it says; compared when given.
+        body: of the root page, where it was read from the source a moment ago.
 
     Raises:
         MissingObject: a page is not here; it names the hash.
         TreeError: a page is broken, its sums are wrong, or the directory is not cut as it must be.
     """
+    return _read(source, root, size, body)[2]
+
+
+def read_with_pages(
+    source: Source, root: RecordHash, *, size: int | None = None
+) -> tuple[tuple[Entry, ...], Collection[RecordHash]]:
+    """Return what `read_directory` does, and the pages below the root page that a directory of many names is cut into.
+
+    Raises:
+        MissingObject, TreeError: as `read_directory`.
+    """
+    _, below, entries = _read(source, root, size, None)
+    return entries, below.keys()
+
+
+def _read(
+    source: Source, root: RecordHash, size: int | None, body: bytes | None
+) -> tuple[Page, dict[RecordHash, Page], tuple[Entry, ...]]:
+    """Return the root page of a directory, its other pages and its entries."""
     turn = kept.turn
-    pages = [_load(source, root)]
+    pages = [_load(source, root) if body is None else parse_page(body)]
     if size is not None and pages[0].size != size:
         raise TreeError(f"The directory {root.text} holds {pages[0].size} bytes where {size} are said.")
     known = kept.directory(root)
     if known is not None and pages[0] is known[0] and all(_load(source, ref) is page for ref, page in known[1].items()):
-        return known[2]  # made of the very pages that were compared when it was read before
+        return known  # made of the very pages that were compared when it was read before
     if pages[0].entries > _MAX_DIRECTORY_ENTRIES:
         raise TreeTooLarge(f"The directory {root.text} has more than {_MAX_DIRECTORY_ENTRIES} names.")
     first, others = pages[0], dict[RecordHash, Page]()
@@ -187,16 +209,9 @@ def read_directory(source: Source, root: RecordHash, *, size: int | None = None)
         pages = [_child(source, level, ref) for ref in refs]
         others |= zip((ref.hash for ref in refs), pages, strict=True)
     _check_twins([entry.name for entry in entries], TwinNames)
-    kept.keep_directory(root, (first, others, entries), len(entries), turn)
-    return entries
-
-
-def pages_below(source: Source, root: RecordHash) -> Iterator[RecordHash]:
-    """Yield the pages that a directory of many names is cut into, below its root page, once it was read."""
-    pages = [_load(source, root)]
-    while refs := [item.hash for page in pages if page.level for item in page.items if isinstance(item, PageRef)]:
-        yield from refs
-        pages = [_load(source, ref) for ref in refs]
+    found = first, others, entries
+    kept.keep_directory(root, found, len(entries), turn)
+    return found
 
 
 def tree_size(source: Source, root: RecordHash) -> int:
