@@ -19,7 +19,7 @@ from lazy.live.cursors import ExposureCursor, place_of
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake, passed_by
 from lazy.live.offering import HINTS_FROM, TierAnswer, tell
-from lazy.live.outcome import Outcome
+from lazy.live.outcome import DAMAGED, Outcome
 from lazy.live.sending import list_after, send_after, send_named
 from lazy.live.standing import TIERS, Standing, agree, my_standing
 from lazy.live.terse import in_short, shared_words, taken_as, takes_short
@@ -176,7 +176,7 @@ class Exchange:
         """Return name, code and reason of what came and was not taken."""
         broken = sorted(set(self.broken) - self.vault.store.have(self.broken))
         refused = [(r.hash.text, r.code, r.reason) for r in self.receiver.refusals]
-        return (*refused, *((name.text, "damaged", _BROKEN) for name in broken))
+        return (*((name.text, DAMAGED, _BROKEN) for name in broken), *refused)  # the first are told
 
     def _says_more(self, theirs: Standing) -> bool:
         """Tell whether the client told a vector, and another than it was."""

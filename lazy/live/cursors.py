@@ -13,8 +13,18 @@ from vault.records import Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["MARK_BYTES", "ExposureCursor", "PeerCursors", "known", "mark_at", "note_cursors", "place_of"]
+__all__ = [
+    "MARK_BYTES",
+    "ExposureCursor",
+    "Held",
+    "PeerCursors",
+    "known",
+    "mark_at",
+    "note_cursors",
+    "place_of",
+]
 
+_AGAIN_BYTES = 16 << 20  # of what follows a damaged record, and comes once more until that is mended; no more than that
 MARK_BYTES = 8  # of a record's digest, which tell it from the one that another log has at its place
 
 
@@ -40,6 +50,25 @@ class ExposureCursor(NamedTuple):
         if self.epoch != other.epoch:
             raise ValueError("places of two logs are never compared")
         return other.at <= self.at
+
+
+class Held:
+    """Whether a cursor stays before a record that was damaged, so that it comes once it is whole again.
+
+    It stays for as long as little follows: what is mended by a repair comes in any case, at another place of the log.
+    """
+
+    def __init__(self) -> None:
+        self._is_behind = False
+        self._bytes = 0
+
+    def passed(self, size: int, *, is_damaged: bool) -> None:
+        """Take note of bytes that went, or of a record that is damaged."""
+        self._is_behind |= is_damaged
+        self._bytes += size if self._is_behind else 0
+
+    def __bool__(self) -> bool:
+        return self._is_behind and self._bytes <= _AGAIN_BYTES
 
 
 class PeerCursors(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import zip_longest
 
 from lazy.live.bookmark import Bookmark
-from lazy.live.cursors import ExposureCursor
+from lazy.live.cursors import ExposureCursor, Held
 from lazy.problems import Problem
 from lazy.receiving.receive import LAST_BATCH_BYTES, Receiver
 from transports.errors import BadStream
@@ -54,6 +54,7 @@ class Intake:
         self._reached: ExposureCursor | None = None
         self._refused = receiver.refused_before()
         self._in_vain = 0
+        self._held = Held()
         self.damaged: list[RecordHash] = []
         """What was damaged where it came from: not refused, and asked for again another time."""
         self.records = 0
@@ -70,17 +71,20 @@ class Intake:
         if self._in_vain > _MOST_IN_VAIN:
             raise BadStream("More came of what is here, or was refused, than anybody sends in good faith.")
         if frame.kind is FrameKind.REACHED:
-            self._reached = ExposureCursor(self._epoch, frame.position, frame.data.hex() if frame.position else "")
+            if not self._held:
+                self._reached = ExposureCursor(self._epoch, frame.position, frame.data.hex() if frame.position else "")
             if self._size >= self._most or len(self._batch) >= _BATCH_RECORDS:
                 self.flush()
             return
         for stored, computed in zip_longest(frame.records, frame.hashes):
             name = computed or _named(stored)
+            self._held.passed(len(stored), is_damaged=False)
             if computed is not None or is_record(name, stored):
                 self._batch.append((name, stored))
                 self._size += len(stored)
             elif len(self.damaged) < _DAMAGED_LIMIT:
                 self.damaged.append(name)
+                self._held.passed(0, is_damaged=True)
             else:
                 raise BadStream(f"More than {_DAMAGED_LIMIT} of the records that came are not what their names say.")
         if self._size >= self._most * 2 or len(self._batch) >= _MOST_RECORDS:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from itertools import chain
-from typing import NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 from transports.errors import BadStream
 
-__all__ = ["Outcome"]
+__all__ = ["DAMAGED", "Outcome"]
 
 _SHOWN = 200  # refusals that are told
 _TEXT = 300  # characters of each part
+DAMAGED: Final = "damaged"
+"""The code of what came, and is not what its name says: it is no refusal of the record, and is awaited."""
 
 
 class Outcome(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
-from lazy.live.cursors import MARK_BYTES, ExposureCursor
+from lazy.live.cursors import MARK_BYTES, ExposureCursor, Held
 from transports.http.stream import BATCH_BYTES, StreamWriter
 from vault.frames import RAW
 from vault.records import RecordHash
@@ -92,9 +92,11 @@ def send_after(
         top: the last position to send.
         leave_out: what came from the reader in this exchange, or was asked for by name.
         watch: cancel, and progress.
-        damaged: takes the names of records that do not even begin as they should, or are gone; they are left out.
+        damaged: takes the names of records that do not even begin as they should, or are gone; they are left out. Where
+            it holds one, the reader is told no position behind it: see `Held`.
     """
     batch: list[bytes | memoryview] = []
+    held = Held()
     size = done = moved = 0
     total, total_bytes = amount(vault, after) if after < top.at else (0, 0)
     while rows := vault.store.rows(_SOME_AFTER if leave_out else _ALL_AFTER, after, top.at, _ROWS):
@@ -104,9 +106,11 @@ def send_after(
         for lies, stored in _read(vault, wanted, damaged):
             batch.append(stored)
             size += len(stored)
+            held.passed(len(stored), is_damaged=bool(damaged))
             if size >= _CLOSE_BYTES:
                 writer.records(batch)
-                writer.reached(lies.number, lies.digest[:MARK_BYTES])
+                if not held:
+                    writer.reached(lies.number, lies.digest[:MARK_BYTES])
                 done, moved = done + len(batch), moved + size
                 yield len(batch)
                 batch, size = [], 0
@@ -115,7 +119,9 @@ def send_after(
     if batch:
         writer.records(batch)
         yield len(batch)
-    writer.reached(top.at, bytes.fromhex(top.mark).ljust(MARK_BYTES, b"\0"))
+    held.passed(0, is_damaged=bool(damaged))
+    if not held:
+        writer.reached(top.at, bytes.fromhex(top.mark).ljust(MARK_BYTES, b"\0"))
     yield 0
 
 

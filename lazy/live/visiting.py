@@ -14,7 +14,7 @@ from lazy.came import ExchangeResult
 from lazy.live.common import has_grown
 from lazy.live.cursors import ExposureCursor, known, place_of
 from lazy.live.intake import damaged_there
-from lazy.live.outcome import Outcome
+from lazy.live.outcome import DAMAGED, Outcome
 from lazy.live.reaching import Reached, reached
 from lazy.live.sending import amount, send_after, send_named
 from lazy.live.standing import TIERS, Standing, my_standing
@@ -113,6 +113,7 @@ class _Visit:
         self._told: object = None  # the vector that I said last; None where the other side has another digest of it
         self._asked: set[RecordHash] = set()  # by name, in this visit
         self._lost: set[RecordHash] = set()  # damaged here
+        self._sent_from: set[int] = set()  # positions of my log
         self._walks = Walks(vault, self.peer)
 
     def run(self) -> PlaceResult:
@@ -253,6 +254,7 @@ class _Visit:
         )
         standing = self._walks.said_in(standing)
         self._told = vector = standing.vector
+        self._sent_from.update(() if after is None else (after,))
         is_plain = after is None and not wanted and not has_grown(vault, self.peer)
         if is_plain and self._trips.words.may_shorten(standing):
             standing = in_short(standing)
@@ -298,7 +300,7 @@ class _Visit:
                     wanted = [name for name in wanted if name.kind == "S"] or self._holes()
             else:
                 wanted = self._holes(self._asked)
-            if self._listed is not None and not wanted:  # all that was listed is here, or was refused
+            if self._listed is not None and not wanted and not self._broken():  # all of it is here, or was refused
                 self._trips.bookmark.move(self._listed)
                 self._listed = None
         if not self._errand.push:
@@ -307,8 +309,18 @@ class _Visit:
         if self._walks.should_begin(answer.standing, self._came()):
             self._walks.is_walking = not wanted  # else after what is wanted came
             return None, wanted
+        if cursor in self._sent_from and self._is_held(answer.outcome):
+            return None, wanted  # the next visit tries again
         top = self.vault.store.exposed()
         return (cursor if top > cursor else None), wanted
+
+    def _is_held(self, outcome: Outcome | None) -> bool:
+        """Tell whether their cursor stays where it was because something is damaged here."""
+        return bool(self._lost) or (outcome is not None and any(code == DAMAGED for _, code, _ in outcome.refused))
+
+    def _broken(self) -> set[RecordHash]:
+        """Return what came damaged, and is not here."""
+        return self._trips.damaged - self.vault.store.have(self._trips.damaged)
 
     def _came(self) -> set[RecordHash]:
         """Return what they have because it came from there, or was listed there, in this visit."""
@@ -342,8 +354,7 @@ class _Visit:
         self.result.problems += self._trips.problems
         if self._lost:
             self.result.problems.append(damaged_here(self._lost))
-        damaged = self._trips.damaged
-        missing = damaged - self.vault.store.have(damaged)
+        missing = self._broken()
         came = bool(receiver.received or receiver.refusals or missing)
         if not came and not self._trips.sent:
             return  # nothing went either way, so there was no exchange to tell of

@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 
+from lazy.live.cursors import Held
 from tests.live.servers import serving
 from tests.people import Person
 
@@ -52,3 +53,68 @@ def test_a_record_whose_first_line_rotted_is_named_and_the_rest_goes(
         assert bob.lace("sync", "home")["problems"] == []
         alice.lace("update")
     assert (alice.folder / "b.txt").read_text() == "two\n"
+
+
+@pytest.mark.parametrize("at", [2, -2])
+@pytest.mark.parametrize("app", ["lace/data", "lace/tree", "lace/commit", "lace/log"])
+def test_what_was_misread_once_comes_later_and_is_told_until_then(
+    alice: Person, bob: Person, app: str, at: int
+) -> None:
+    """REC-5, LAZ-24, APP-13: the next sync said that nothing waits, and the friend never got it."""
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    alice.lace("release", "1.0.0", "-m", "first")
+    with serving(alice) as server:
+        alice.lace("place", "add", "home", server.uri)
+        bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+        bob.lace("sync", "home")
+        bob.lace("update")
+        bob.write("b.txt", "two\n")
+        bob.lace("release", "1.1.0")
+        good, p = _rot(bob, app, at)
+        for _ in range(3):
+            told = bob.lace("sync", "home", expect=1)
+            assert good.split(b"\n", 1)[0].decode()[-48:] in told["problems"][0]["message"]
+        with sqlite3.connect(bob.folder / ".vault" / "store.db") as db:
+            db.execute("UPDATE body SET bytes = ? WHERE p = ?", (good, p))
+        assert bob.lace("sync", "home")["problems"] == []
+        assert bob.lace("sync", "home")["sent"] == 0
+        alice.lace("update")
+    assert (alice.folder / "b.txt").read_text() == "two\n"
+
+
+@pytest.mark.parametrize("at", [2, -2])
+@pytest.mark.parametrize("app", ["lace/data", "lace/commit", "lace/log"])
+def test_what_who_serves_misread_once_comes_later(alice: Person, bob: Person, app: str, at: int) -> None:
+    """REC-5, LAZ-24: whoever asked had a position behind it, and asked for it no more."""
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    alice.lace("release", "1.0.0", "-m", "first")
+    with serving(alice) as server:
+        alice.lace("place", "add", "home", server.uri)
+        bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+        bob.lace("sync", "home")
+        alice.write("b.txt", "two\n")
+        alice.lace("release", "1.1.0")
+        good, p = _rot(alice, app, at)
+        for _ in range(2):
+            bob.run("sync", "home")
+        with sqlite3.connect(alice.folder / ".vault" / "store.db") as db:
+            db.execute("UPDATE body SET bytes = ? WHERE p = ?", (good, p))
+        assert bob.lace("sync", "home")["problems"] == []
+        assert bob.lace("sync", "home")["received"] == 0
+        bob.lace("update")
+    assert (bob.folder / "b.txt").read_text() == "two\n"
+
+
+def test_a_position_is_held_only_while_little_follows_what_is_damaged() -> None:
+    """INT-152: what follows would come again at each sync, and be more than anybody sends in good faith."""
+    held = Held()
+    held.passed(1 << 40, is_damaged=False)
+    assert not held
+    held.passed(0, is_damaged=True)
+    assert held
+    held.passed(16 << 20, is_damaged=False)
+    assert held
+    held.passed(1, is_damaged=True)
+    assert not held

@@ -129,7 +129,8 @@ def test_a_damaged_byte_costs_one_record_and_what_is_lost_is_left_out(alice: Vau
     sent, reached = _after(alice, damaged=damaged)
     assert damaged == {record for record, stored in _shared(alice) if not stored}
     assert sent == [stored for _, stored in _shared(alice) if stored]
-    assert len(everything) // 4 < len(sent) < len(everything) == reached
+    assert len(everything) // 4 < len(sent) < len(everything)
+    assert reached <= [not stored for _, stored in _shared(alice)].index(True), "else nobody asks for the rest again"
 
 
 def test_what_begins_as_no_record_is_left_out_and_named(alice: Vault) -> None:
@@ -142,6 +143,7 @@ def test_what_begins_as_no_record_is_left_out_and_named(alice: Vault) -> None:
     path.write_bytes(data)
     damaged: set[RecordHash] = set()
     sent, reached = _after(alice, damaged=damaged)
-    assert (sent, reached) == ([stored for record, stored in everything if record != bad], len(everything))
+    assert sent == [stored for record, stored in everything if record != bad]
+    assert reached <= [record for record, _ in everything].index(bad)
     assert damaged == {bad}
     assert _named(alice, [bad]) == ([], {bad})
