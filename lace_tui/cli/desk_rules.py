@@ -6,7 +6,7 @@ import argparse
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import desk_from, desk_path_from, refuse_other_desk
@@ -14,7 +14,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.permits import permit_text, permit_values
 from lazy.people import label_of, node_of
-from vault.commands import as_option, as_typed, as_words
+from vault.commands import as_option, as_typed, as_word, words_of
 from vault.content.keeping import Keep, keeps, set_keep
 from vault.desk_folders import Desk, add_desk, desks, mapped_folder, unmapped
 from vault.desks.ignore import IGNORE_FILE
@@ -27,9 +27,84 @@ from vault.revisions.kept_states import kept_states
 from vault.revisions.labels import labels
 from vault.vault import Vault
 
-__all__ = ["desk_add", "desk_row", "keep", "keep_text", "permit"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "RuleWords",
+    "desk_add",
+    "desk_row",
+    "keep",
+    "keep_text",
+    "keep_words",
+    "permit",
+    "permit_words",
+    "typed_words",
+]
 
 _ALL = "all"
+_LEAST = 2  # words of a command: a path, and what is said of it
+
+
+class RuleWords(NamedTuple):
+    """What is typed to set a rule, but for the path.
+
+    Args:
+        verb: of the command.
+        options: as they are typed.
+        behind: the words behind the path.
+    """
+
+    verb: str
+    options: str = ""
+    behind: tuple[str, ...] = ()
+
+    @property
+    def back(self) -> RuleWords:
+        """What takes it back."""
+        if self.behind:
+            return self._replace(behind=(_ALL,))
+        return self._replace(options=f"{self.options.partition(' ')[0]} --anyone")
+
+    def command(self, path: str, desk: str = "") -> str:
+        """Return the command, of a path as it is typed; in a named desk, or that of the folder."""
+        options = f"{self.options} {as_option('--desk', desk) if desk else ''}"
+        return as_typed(self.verb, path, *self.behind, options=options.strip())
+
+    def typed(self, path: str) -> str:
+        """Return what stands behind the verb."""
+        return self.command(path).removeprefix(f"lace {self.verb} ")
+
+
+def permit_words(vault: Vault, rule: Permit) -> RuleWords:
+    """Return what is typed to set a rule about who may write and read."""
+    nodes = rule.nodes or ((vault.node.text,) if rule.is_white else ())  # I always may
+    return RuleWords("desk permit", _act_and_who(rule.act, rule.is_white, [label_of(vault, node) for node in nodes]))
+
+
+def keep_words(rule: Keep) -> RuleWords:
+    """Return what is typed to set a rule about how long files are kept."""
+    return RuleWords("desk keep", behind=(_ALL if rule.newest is None else str(rule.newest),))
+
+
+def _act_and_who(act: str, is_white: bool, names: Sequence[str]) -> str:
+    who = " ".join(["--only" if is_white else "--not", *map(as_word, names)]) if names else "--anyone"
+    return f"--{act} {who}"
+
+
+def typed_words(verb: str, line: str) -> list[str]:
+    """Return the words of what was typed behind a verb; it may be the whole command.
+
+    Raises:
+        BadArguments: a quote is open, or there are too few.
+    """
+    try:
+        words = words_of(line.strip().removeprefix(f"lace {verb} "))
+    except ValueError as error:
+        raise BadArguments("A quote is open.", hint="Close it, or leave it out.") from error
+    if len(words) < _LEAST:
+        raise BadArguments("Something is missing.", hint=f"See: lace help {verb}")
+    return words
 
 
 def desk_row(vault: Vault, desk: Desk) -> dict[str, Any]:
@@ -148,9 +223,8 @@ def _there(here: Path, args: argparse.Namespace, vault: Vault, target: Path, des
     inside = target.relative_to(mapped_folder(vault, desk)).as_posix()
     if (desk_path_from(here, vault, inside, desk) or os.curdir) != inside:  # where the person is it is another path
         inside = os.path.relpath(target, here)
-    act = "--write" if args.write else "--read"
-    who = "--anyone" if args.anyone else f"{'--only' if args.only else '--not'} {as_words(*args.only or args.but)}"
-    return as_typed("desk permit", inside, options=f"{act} {who} {as_option('--desk', desk)}")
+    said = _act_and_who(Act.WRITE if args.write else Act.READ, bool(args.only), args.only or args.but or ())
+    return RuleWords("desk permit", said).command(inside, desk)
 
 
 def keep(vault: Vault, here: Path, args: argparse.Namespace) -> Answer:

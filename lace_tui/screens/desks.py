@@ -6,7 +6,6 @@ What one types is what the command takes, read by its own parser and done by wha
 from __future__ import annotations
 
 import os
-import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -15,8 +14,17 @@ from textual.binding import BindingType
 
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
-from lace_tui.cli.desk_rules import desk_add, desk_row, keep, keep_text, permit
-from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.desk_rules import (
+    RuleWords,
+    desk_add,
+    desk_row,
+    keep,
+    keep_text,
+    keep_words,
+    permit,
+    permit_words,
+    typed_words,
+)
 from lace_tui.cli.frame import parsed
 from lace_tui.cli.inert import inert
 from lace_tui.cli.permits import permit_text
@@ -25,7 +33,7 @@ from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lazy.people import label_of, members
-from vault.commands import as_option, as_typed, as_word, as_words
+from vault.commands import as_option, as_typed, as_word, as_words, words_of
 from vault.content.keeping import keeps
 from vault.desk_folders import MAIN, desk_at, desks, unmapped
 from vault.errors import DataError, LaceError
@@ -39,33 +47,31 @@ if TYPE_CHECKING:
 
     from lace_tui.cli.output import Answer
     from lace_tui.host import Refused
-    from vault.content.keeping import Keep
-    from vault.permits import Permit
 
     _Act = Callable[[Vault, Path, argparse.Namespace], Answer]
 
 __all__ = ["Desks"]
 
 _NAMED = 8  # members of a question
-_LEAST = 2  # words of a command: a path, and what is said of it
 
 
 class _Rule(NamedTuple):
     """A rule of a desk.
 
     Args:
-        verb: of the command that set it.
         path: as the desk calls it, `.` for all of it.
         text: it in one line.
-        words: as they were typed behind the path.
-        back: what takes it back, behind the path.
+        words: what sets it.
     """
 
-    verb: str
     path: str
     text: str
-    words: str
-    back: str
+    words: RuleWords
+
+    @property
+    def verb(self) -> str:
+        """Of the command that set it."""
+        return self.words.verb
 
 
 class _Desk(NamedTuple):
@@ -125,7 +131,7 @@ class Desks(Listing):
             head = mark(f"{sign}{desk.name}  ", STRONG) + mark(desk.text, QUIET if desk.folder else NOTE)
             shown.append((f"desk {desk.name}", head))
             for rule in desk.rules:
-                key = f"{rule.verb} {desk.name} {rule.back} {rule.path}"
+                key = f"{rule.words.back} {desk.name} {rule.path}"
                 self._rows[key] = desk, rule
                 shown.append((key, mark(f"    {rule.text}")))
             if desk.trouble:
@@ -155,7 +161,7 @@ class Desks(Listing):
             "desk permit": "Only this vault goes by it; friends are not told.",
             "desk keep": "Nothing goes by itself: a prune lets go of the rest.",
         }[rule.verb]
-        return "A rule", (f"{rule.text}, of {desk.name}", what), self._command(rule.verb, desk, rule.path, rule.words)
+        return "A rule", (f"{rule.text}, of {desk.name}", what), self._command(desk, rule, rule.words)
 
     def runnable(self) -> str:
         """Return the command that runs: the folder of a desk that has none is a choice, its name a good one."""
@@ -164,9 +170,8 @@ class Desks(Listing):
             return as_typed("desk add", desk.name, desk.name)
         return super().runnable()
 
-    def _command(self, verb: str, desk: _Desk, path: str, words: str) -> str:
-        option = "" if desk.name == self._view.here else as_option("--desk", desk.name)
-        return as_typed(verb, self._typed(desk, path), options=f"{words} {option}".strip())
+    def _command(self, desk: _Desk, rule: _Rule, words: RuleWords) -> str:
+        return words.command(self._typed(desk, rule.path), "" if desk.name == self._view.here else desk.name)
 
     def _typed(self, desk: _Desk, path: str) -> str:
         """Return a path of a desk as it is typed in the folder that the app was opened in."""
@@ -190,7 +195,7 @@ class Desks(Listing):
         desk, rule = self._chosen()
         if desk is not None:
             is_one = rule is not None and rule.verb == "desk permit"
-            value = f"{as_word(self._typed(desk, rule.path))} {rule.words}" if rule is not None and is_one else ""
+            value = rule.words.typed(self._typed(desk, rule.path)) if rule is not None and is_one else ""
             names = few(self._view.members, _NAMED) if self._view.members else "nobody but you yet"
             text = f"Whose changes at a path of {desk.name} you take in (--write), or who is sent it (--read)."
             text += " A dot is all of it. For example:\n  drafts --read --not bob\n  . --write --only bob"
@@ -202,7 +207,7 @@ class Desks(Listing):
         desk, rule = self._chosen()
         if desk is not None:
             is_one = rule is not None and rule.verb == "desk keep"
-            value = f"{as_word(self._typed(desk, rule.path))} {rule.words}" if rule is not None and is_one else ""
+            value = rule.words.typed(self._typed(desk, rule.path)) if rule is not None and is_one else ""
             text = f"At which path of {desk.name}, and in how many of each member's newest releases? A prune lets go"
             text += " of the others. A dot is all of it. For example:\n  videos 3\n  videos all takes that back"
             self._ask("How long files are kept", text, "desk keep", keep, value, self._option(desk))
@@ -213,11 +218,9 @@ class Desks(Listing):
         if desk is None or rule is None:
             self.notify("Select a rule.", markup=False)
             return
-        command = self._command(rule.verb, desk, rule.path, rule.back)
+        command = self._command(desk, rule, rule.words.back)
         act: _Act = permit if rule.verb == "desk permit" else keep
-        words = [*shlex.split(rule.back), *self._option(desk), "--", self._typed(desk, rule.path)]
-        if rule.verb == "desk keep":  # its words stand behind the path
-            words = [*self._option(desk), "--", self._typed(desk, rule.path), rule.back]
+        words = words_of(command.removeprefix(f"lace {rule.verb} "))
         after = "everybody may, as without it" if act is permit else "every release keeps its files there"
         lines = [
             mark(f"{rule.text}, of {desk.name}", STRONG),
@@ -248,19 +251,19 @@ class Desks(Listing):
         return desk, rule
 
     def _option(self, desk: _Desk) -> list[str]:
-        return [] if desk.name == self._view.here else ["--desk", desk.name]
+        return [] if desk.name == self._view.here else words_of(as_option("--desk", desk.name))
 
     def _ask(self, title: str, text: str, verb: str, act: _Act, value: str, option: list[str]) -> None:
         """Ask for the words of a command, and do what it does."""
 
         def named(line: str | None, refused: Refused) -> None:
             if line:
-                words = _words(verb, line)
+                words = typed_words(verb, line)
                 words = words if "--desk" in words else [*option, *words]
                 self._do(title, verb, act, words, f"lace {verb} {' '.join(map(as_word, words))}", refused)
 
         def check(line: str) -> None:
-            parsed(verb, [*option, *_words(verb, line)])
+            parsed(verb, [*option, *typed_words(verb, line)])
 
         self.lace.put(Question(title, text, value, check=check, goes_on=bool(value)), named)
 
@@ -269,21 +272,6 @@ class Desks(Listing):
         self.lace.begin(
             title, lambda vault, _: act(vault, here, parsed(verb, words)), partial(_done, title), command, refused
         )
-
-
-def _words(verb: str, line: str) -> list[str]:
-    """Return the words of what was typed; it may be the whole command.
-
-    Raises:
-        BadArguments: a quote is open, or there are too few.
-    """
-    try:
-        words = shlex.split(line.strip().removeprefix(f"lace {verb} "))
-    except ValueError as error:
-        raise BadArguments("A quote is open.", hint="Close it, or leave it out.") from error
-    if len(words) < _LEAST:
-        raise BadArguments("Something is missing.", hint=f"See: lace help {verb}")
-    return words
 
 
 def _done(title: str, answer: Answer) -> Card:
@@ -295,9 +283,10 @@ def _read(vault: Vault, row: dict[str, object]) -> _Desk:
     name, folder = str(row["desk"]), str(row["folder"])
     where = os.path.relpath(folder, vault.folder)
     text = f"revision {row['revision']}, {row['shown']}, {'your shared folder' if where == os.curdir else where}"
-    kept = tuple(_keep_rule(rule) for rule in keeps(vault.store, name))
+    kept = tuple(_Rule(rule.path or ".", keep_text(rule), keep_words(rule)) for rule in keeps(vault.store, name))
     try:
-        rules = tuple(_permit_rule(vault, rule) for rule in permits(vault.store, name))
+        found = permits(vault.store, name)
+        rules = tuple(_Rule(rule.path or ".", permit_text(vault, rule), permit_words(vault, rule)) for rule in found)
     except DataError as error:
         return _Desk(name, folder, text, kept, _sentence(error))
     return _Desk(name, folder, text, (*rules, *kept))
@@ -305,17 +294,3 @@ def _read(vault: Vault, row: dict[str, object]) -> _Desk:
 
 def _sentence(error: LaceError) -> str:
     return f"{error.message} {error.hint}"
-
-
-def _permit_rule(vault: Vault, rule: Permit) -> _Rule:
-    nodes = rule.nodes or ((vault.node.text,) if rule.is_white else ())  # I always may
-    names = [label_of(vault, node) for node in nodes]
-    act = f"--{rule.act}"
-    who = f"{'--only' if rule.is_white else '--not'} {' '.join(map(as_word, names))}" if names else "--anyone"
-    back = f"{act} --anyone"
-    return _Rule("desk permit", rule.path or ".", permit_text(vault, rule), f"{act} {who}", back)
-
-
-def _keep_rule(rule: Keep) -> _Rule:
-    words = "all" if rule.newest is None else str(rule.newest)
-    return _Rule("desk keep", rule.path or ".", keep_text(rule), words, "all")

@@ -7,13 +7,16 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from lace_tui.app import LaceApp
+from lace_tui.cli.frame import parsed
 from lace_tui.screens.desks import Desks
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.history import History
 from lace_tui.screenshots import Story, app_of
+from lazy.people import node_of
 from tests.tui.conftest import is_showing, page_of, press, rows_of, settle, text_of
 from tests.tui.test_desks import songs_of_bob
-from vault.content.keeping import Keep, keeps
+from vault.commands import words_of
+from vault.content.keeping import Keep, keeps, set_keep
 from vault.desk_folders import add_desk, desks
 from vault.permits import Act, Permit, permits, set_permit
 
@@ -165,3 +168,28 @@ async def test_a_rule_that_another_command_made_comes_into_the_list(app: LaceApp
             set_permit(vault, "main", Permit("docs", Act.READ, is_white=True, nodes=(vault.node.text,)))
         await press(pilot, "f5")
         assert "docs  read  you alone" in rows_of(app)
+
+
+@pytest.mark.parametrize("path", ["-drafts", "\N{WOMAN}\N{ZERO WIDTH JOINER}\N{COOKING} it's", "a b"])
+async def test_a_rule_is_said_again_as_it_stands(app: LaceApp, story: Story, path: str) -> None:
+    """CLAY-79, CLAY-80: what a shell takes in quotes was refused, and the command shown was of another path."""
+    with story.open("alice") as vault:
+        set_permit(vault, "main", Permit(path, Act.READ, False, (node_of(vault, "bob"),)))
+        set_keep(vault, "main", Keep(path, 3))
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "5", "w", "j", "p", "enter")
+        assert _rules(story) == [(path, Act.READ, False, 1)]
+        await press(pilot, "g", "j", "j", "n", "enter")
+        with story.open("alice") as vault:
+            assert keeps(vault.store, "main") == (Keep(path, 3),)
+        for key in ("exclamation_mark", "escape"):
+            await press(pilot, key)
+        await press(pilot, "x", "y", "g", "j", "x", "y")
+        assert _rules(story) == []
+        with story.open("alice") as vault:
+            assert keeps(vault.store, "main") == ()
+        for line in app._activity:
+            verb, words = " ".join(words_of(line)[1:3]), words_of(line)[3:]
+            assert parsed(verb, words).path == path
+        assert len(app._activity) == 4
