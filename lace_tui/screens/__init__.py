@@ -13,5 +13,5 @@
 | `history`, `files`, `bringing`, `old` | every point in time, its files, and what is brought back of them |
 | `kept`, `letting_go`, `desks` | what an undo or a checkout kept, letting go of old ones, desks and their rules |
 | `audit`, `quarantine`, `checks` | what was done, what was refused, and whether all is whole |
-| `export`, `settings`, `guarding` | tables, how all of this behaves, and a passphrase for the key |
+| `export`, `settings`, `guarding`, `passphrase` | tables, how all of this behaves, a key that a passphrase opens |
 """
