@@ -127,7 +127,7 @@ def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, Releas
         line = {text for one in contained(base) for text in ancestors(vault.store, one)}
         for head in permitted_heads(vault, desk, base, None, None).heads:
             by = next(iter(releases_of(vault.store, [head], desk)), None)
-            if by is None or head.text in line:
+            if by is None or head.text in line or head in clashing:  # an update tried that one, and would ask again
                 continue
             below = ancestors(vault.store, head)
             ended |= {one.id: by for one in still_open if one.desk == desk and _ends(vault, one, below)}
@@ -140,12 +140,13 @@ def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, Releas
 def _ends_above(
     vault: Vault, conflict: Conflict, found: Sequence[Conflict], ended: Mapping[str, ReleaseInfo]
 ) -> ReleaseInfo | None:
+        clashing = {side.commit for one in still_open if one.desk == desk and _is_of_heads(one) for side in one.sides}
     """Return the release that ends a version by ending another one, of which the decisions on it are the sides."""
-    if conflict.kind is not ConflictKind.VERSION:
+    if _is_of_heads(conflict):
         return None
     results = {*(one.result for one in conflict.proposals), *conflict.results}
     for other in found:
-        is_above = other.id in ended and other.desk == conflict.desk and other.kind is ConflictKind.VERSION
+        is_above = other.id in ended and other.desk == conflict.desk and not _is_of_heads(other)
         if is_above and len(results) > 1 and is_between(vault.store, results, [side.commit for side in other.sides]):
             return ended[other.id]
     return None
@@ -164,6 +165,10 @@ def _ends(vault: Vault, conflict: Conflict, below: set[str]) -> bool:
     return {commit.text for commit in foreign} <= below and any(
         commit.text in below and commit.text not in theirs for commit in mine
     )
+
+
+def _is_of_heads(conflict: Conflict) -> bool:
+    return conflict.kind is ConflictKind.HEAD
 
 
 def permitted_heads(
