@@ -110,7 +110,7 @@ def peers(vault: Vault) -> list[Person]:
     A node whose log forked and that went on under a new key says nothing more, and is none.
 
     A member's name is the one I gave, else its label; labels equal to another or to mine are told apart by the
-    node's first characters.
+    node's first characters. Of one person's keys the newest has the name alone.
     """
     rows = vault.store.rows("SELECT name, node FROM peer")
     given = {str(node): str(name) for name, node in rows if is_verifier(str(node))}  # or it rotted (APP-13)
@@ -126,7 +126,7 @@ def peers(vault: Vault) -> list[Person]:
         if node not in away and node not in gone:
             names.setdefault(node, name)
     return sorted(
-        (Person(name, node) for node, name in _distinct(names, vault.name).items()), key=lambda p: (p.name, p.node)
+        (Person(name, node) for node, name in _distinct(vault, names).items()), key=lambda p: (p.name, p.node)
     )
 
 
@@ -146,11 +146,20 @@ def linked(vault: Vault, node: str) -> set[str]:
     return persons.linked(vault.store, node)
 
 
-def _distinct(names: dict[str, str], mine: str) -> dict[str, str]:
-    counts = dict.fromkeys((mine, SELF, *SIDE_WORDS), 1)  # these mean me, or a side, whatever others call themselves
-    for name in names.values():
-        counts[name] = counts.get(name, 0) + 1
-    return {node: name if counts[name] == 1 else _with_key(name, node) for node, name in names.items()}
+def _distinct(vault: Vault, names: dict[str, str]) -> dict[str, str]:
+    nodes: dict[str, list[str]] = {}
+    for node, name in names.items():
+        nodes.setdefault(name, []).append(node)
+    owners = {name: of_name[0] for name, of_name in nodes.items() if len(of_name) == 1}
+    if len(owners) < len(nodes):
+        newer = persons.newer_keys(vault.store)
+        for name in nodes.keys() - owners.keys():
+            last = [node for node in nodes[name] if newer.get(node, set()).isdisjoint(nodes[name])]
+            if len(last) == 1 and all(node in last or last[0] in newer[node] for node in nodes[name]):
+                owners[name] = last[0]
+    for taken in (vault.name, SELF, *SIDE_WORDS):  # these mean me, or a side, whatever others call themselves
+        owners.pop(taken, None)
+    return {node: name if owners.get(name) == node else _with_key(name, node) for node, name in names.items()}
 
 
 def members(vault: Vault) -> list[MemberInfo]:

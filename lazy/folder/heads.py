@@ -15,14 +15,16 @@ from lazy.counted import counted
 from lazy.decided_above import is_between
 from lazy.folder.permitted import Refused, refused
 from lazy.overtaken import last_released
-from lazy.people import node_of
+from lazy.people import label_of, node_of
 from vault import profile
+from vault.commands import as_option, as_typed
 from vault.desk_folders import MAIN
 from vault.errors import CallerError
 from vault.folder.brought_paths import goes_on_from_brought
 from vault.folder.checked_out import Checkout, checkout_of, contained
 from vault.folder.divergence import apart_here
 from vault.names import Version
+from vault.persons import newer_keys
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, is_ancestor, newest
 from vault.revisions.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
@@ -87,7 +89,10 @@ def heads_to_update(
     found = releases(vault.store, desk, version=version, node=node)
     if (peer or version) and not found:
         what = f"{desk} {version}" if version else desk
-        raise NothingFrom(f"{peer or 'Nobody'} has released no {what} that is visible here.")
+        raise NothingFrom(
+            f"{peer or 'Nobody'} has released no {what} that is visible here.",
+            hint=_older_key(vault, desk, version, node) if node else "",
+        )
     asked = {conflict.version for conflict in judged}
     sides_of_asked = set(counted(release for release in found if release.version in asked))
     found = [release for release in found if release.version not in asked or release in sides_of_asked]
@@ -102,6 +107,16 @@ def heads_to_update(
             commits = (commits - sides) | set(_standing(vault, base, conflict))
     waiting = sorted({contested[head] for head in newest(vault.store, commits) if head in contested})
     return HeadsToTake(newest(vault.store, (commits - contested.keys()).difference(without)), tuple(waiting))
+
+
+def _older_key(vault: Vault, desk: str, version: Version | None, node: str) -> str:
+    """Return how to take what the owner of a key released under an older one; empty where that is nothing."""
+    for older, newer in sorted(newer_keys(vault.store).items()):
+        if node in newer and releases(vault.store, desk, version=version, node=older):
+            side = label_of(vault, older) + (f"@{version}" if version else "")
+            named = () if desk == MAIN else (desk,)
+            return f"Under an older key they released: {as_typed('update', *named, options=as_option('--from', side))}"
+    return ""
 
 
 def _standing(vault: Vault, base: Checkout | None, conflict: Conflict) -> Sequence[RecordHash]:
@@ -125,6 +140,7 @@ def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, Releas
     for desk in sorted({conflict.desk for conflict in still_open}):
         base = checkout_of(vault, desk)
         line = {text for one in contained(base) for text in ancestors(vault.store, one)}
+        clashing = {side.commit for one in still_open if one.desk == desk and _is_of_heads(one) for side in one.sides}
         for head in permitted_heads(vault, desk, base, None, None).heads:
             by = next(iter(releases_of(vault.store, [head], desk)), None)
             if by is None or head.text in line or head in clashing:  # an update tried that one, and would ask again
@@ -140,7 +156,6 @@ def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, Releas
 def _ends_above(
     vault: Vault, conflict: Conflict, found: Sequence[Conflict], ended: Mapping[str, ReleaseInfo]
 ) -> ReleaseInfo | None:
-        clashing = {side.commit for one in still_open if one.desk == desk and _is_of_heads(one) for side in one.sides}
     """Return the release that ends a version by ending another one, of which the decisions on it are the sides."""
     if _is_of_heads(conflict):
         return None
@@ -150,6 +165,10 @@ def _ends_above(
         if is_above and len(results) > 1 and is_between(vault.store, results, [side.commit for side in other.sides]):
             return ended[other.id]
     return None
+
+
+def _is_of_heads(conflict: Conflict) -> bool:
+    return conflict.kind is ConflictKind.HEAD
 
 
 def _ends(vault: Vault, conflict: Conflict, below: set[str]) -> bool:
@@ -165,10 +184,6 @@ def _ends(vault: Vault, conflict: Conflict, below: set[str]) -> bool:
     return {commit.text for commit in foreign} <= below and any(
         commit.text in below and commit.text not in theirs for commit in mine
     )
-
-
-def _is_of_heads(conflict: Conflict) -> bool:
-    return conflict.kind is ConflictKind.HEAD
 
 
 def permitted_heads(
