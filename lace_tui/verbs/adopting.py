@@ -75,6 +75,8 @@ def _adopt(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     if admitted and reach:
         above = "To revoke one of them takes the word of that key, or of somebody above it."
         lines.append(f"! The old key had let in {', '.join(map(inert, reach))}. {above}")
+    if admitted:
+        lines.append(f"Next: {meeting(places(vault))}. Your friends learn of the new key then.")
     data = {**who(vault), "was": was, "admitted": admitted, "out_of_reach": reach, "already": is_again}
     return Answer(data, "\n".join(lines))
 

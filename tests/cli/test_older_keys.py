@@ -52,6 +52,12 @@ def test_what_was_released_under_the_older_key_is_found_by_the_name(moved: tuple
     assert alice.lace("update", "--from", older)["written"] == ["new.md"]
 
 
+def test_whoever_went_on_is_told_how_friends_learn_of_it(pair: tuple[Person, Person]) -> None:
+    """LAZ-65, APP-14: every other verb that makes news names the next command, and this one ended without."""
+    _, bob = pair
+    assert bob.text("adopt", "--yes").endswith("Next: lace sync stick. Your friends learn of the new key then.\n")
+
+
 def test_two_people_of_one_name_are_still_told_apart(moved: tuple[Person, Person, str, str], cara: Person) -> None:
     """LAZ-65: who calls themselves bob and is no key of his takes nobody's name away, and gets it neither."""
     alice, _, older, newer = moved
