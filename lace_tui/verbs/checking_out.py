@@ -63,7 +63,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         NotYet, NotShared, Never, Pruned, Contested: the revision cannot be read.
         NoSuchPath, UncommittedChanges, FolderInTheWay, FolderNotMade: as `lazy.folder.going_back` and `bringing_back`.
     """
-    with context.open_vault() as vault, told_if_missing(vault):
+    with context.open_vault() as vault, told_if_missing(vault, args.address, *filter(None, [args.path])):
         return _checkout(context, args, vault)
 
 

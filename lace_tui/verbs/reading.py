@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(context: Context, args: argparse.Namespace) -> int:
     """Do what the verb says."""
-    with context.open_vault() as vault, told_if_missing(vault):
+    with context.open_vault() as vault, told_if_missing(vault, args.address, args.path):
         return _cat(context, args, vault)
 
 

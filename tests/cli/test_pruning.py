@@ -220,3 +220,13 @@ def test_what_only_a_friends_bundle_has_is_asked_for_and_goes_with_the_prune_aft
     alice.lace("sync", "stick")
     assert alice.lace("prune", "--yes")["files"] == 2
     assert alice.run("cat", "bob/main@1.0.1", "song.bin").code == 2
+    for words, wanted in (
+        (("cat", "bob/main@1.0.1", "song.bin"), "bob/main@1.0.1 song.bin"),
+        (("checkout", "bob/main@1.0.1", "song.bin"), "bob/main@1.0.1 song.bin"),
+        (("checkout", "bob/main@1.0.1"), "bob/main@1.0.1"),
+    ):
+        hint = alice.lace(*words, expect=2)["error"]["hint"]
+        assert hint == f"Ask for it with: lace fetch {wanted} - then: lace sync", "the way out is typed as it stands"
+    alice.lace(*hint.split(": ")[1].removesuffix(" - then").split()[1:])
+    alice.lace("sync", "stick")
+    assert len(alice.run("cat", "bob/main@1.0.1", "song.bin").out) == 40_000
