@@ -28,15 +28,17 @@ Bases = dict[tuple[RecordHash, ...], RecordHash | None]
 def bases_to_come(vault: Vault) -> Bases:
     """Return the base trees of all merges to come, by their commits; but for those that lack something already.
 
-    Whoever goes on does so from one tip, or from several that they merged; so two lines to come have in common what
-    two sets of tips have, and those are their bases.
+    Whoever goes on does so from one tip, or from several that they merged. One side is what a folder here stands on,
+    with whatever else comes in; so the bases are those of what two sets of tips have in common.
     """
     tips = [str(row[0]) for row in vault.store.rows(_TIPS)]
+    stood = {str(row[0]) for row in vault.store.rows("SELECT commit_hash FROM checkout")}
     below = {tip: _ancestors(vault, tip) for tip in tips}
     most = len(tips) if len(tips) <= _MOST else 2
     sets = [chosen for size in range(1, most + 1) for chosen in combinations(tips, size)]
     unions = {frozenset[str]().union(*(below[tip] for tip in chosen)) for chosen in sets}
-    commons = {one & other for one in unions for other in unions}
+    here = {frozenset[str]().union(one, *(below[tip] for tip in stood)) for one in unions}
+    commons = {one & other for one in here for other in unions}
     found: Bases = {}
     objects, made = MemoryObjects(fallback=vault.store), _none()
     for bases in sorted({nearest_common(vault.store, common).commits for common in commons}):

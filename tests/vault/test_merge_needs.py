@@ -117,6 +117,36 @@ def test_three_who_release_in_parallel_let_go_of_old_films(tmp_path: Path) -> No
     assert {(vault.folder / "a.txt").read_text() for vault in circle} == {(alice.folder / "a.txt").read_text()}
 
 
+def test_who_merges_what_another_merged_already_lacks_no_base(tmp_path: Path) -> None:
+    """CLAY-73, CLAY-79: both releases are bases then, and are no heads here any more; what lies below them is read."""
+    alice, bob, cara = begun(tmp_path, "bob", "cara")
+    set_keep(alice, "main", Keep("", 1))
+    for number in range(2, 4):
+        edit(alice, 4, f"before {number}")
+        release(alice, Version(number, 0, 0))
+    meet(alice, bob, cara)
+    for friend in (bob, cara):
+        update(friend)
+    edit(alice, 0, "alice")
+    release(alice, Version(4, 0, 0))
+    edit(cara, 8, "cara")
+    release(cara, Version(4, 2, 0))
+    meet(alice, bob, cara)
+    assert update(bob).conflict is None
+    release(bob, Version(5, 0, 0))
+    for vault in (bob, alice):
+        sync(vault, ["stick"])
+    update(alice)
+    let_go(alice)
+    assert gone(alice, "2.0.0", "a.txt")
+    assert update(cara).conflict is None  # she merges the same two by herself
+    edit(cara, 7, "more")
+    release(cara, Version(5, 2, 0))
+    meet(cara, alice)
+    assert update(alice).conflict is None
+    assert (alice.folder / "a.txt").read_text() == (cara.folder / "a.txt").read_text()
+
+
 def test_a_late_friend_is_merged_once_what_their_base_had_is_fetched(tmp_path: Path) -> None:
     """CLAY-79: of a line that nobody here knew of, what was let go is asked for by the release that has it."""
     alice, bob = begun(tmp_path, "bob")

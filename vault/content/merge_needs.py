@@ -39,10 +39,13 @@ SELECT hash FROM commits WHERE hash NOT IN (SELECT parent FROM parent)
 UNION SELECT r.commit_hash FROM rev r JOIN
 (SELECT v.node, v.desk, max(v.number) AS number FROM rev v JOIN member USING (node) GROUP BY v.node, v.desk)
 USING (node, desk, number)"""
-# What others have of me, by desk: they merge it with what they have, and both are bases of what they make of that.
+# What each member made last that others have, by desk: whoever lacks what was made of several of these merges them too,
+# and then all of them are bases together. Of me also what was shared with it.
 _SHARED = """
 SELECT r.commit_hash, max(r.number) FROM rev r JOIN commits c ON c.hash = r.commit_hash JOIN shared s ON s.p = c.p
 WHERE r.node = ? AND s.content = 1 GROUP BY r.desk"""
+_RELEASED = """
+SELECT r.commit_hash, max(r.seq) FROM release r JOIN member USING (node) WHERE r.visible = 1 GROUP BY r.node, r.desk"""
 _FORKS = "SELECT parent FROM parent GROUP BY parent HAVING count(*) > 1"
 _DATA = """
 SELECT 1 FROM rec WHERE p = ? AND app = (SELECT id FROM sym WHERE s = ?)"""
@@ -76,7 +79,8 @@ def needs(vault: Vault, line: Collection[str], watch: Watch) -> Needs:
     heads = named | {str(row[0]) for row in vault.store.rows(_HEADS)}
     found = _Search(vault.store, heads, set(line), watch)
     found.run()
-    found.pair({str(commit) for commit, _ in vault.store.rows(_SHARED, vault.node.text)} & set(line))
+    shared = (*vault.store.rows(_SHARED, vault.node.text), *vault.store.rows(_RELEASED))
+    found.pair({str(commit) for commit, _ in shared} & set(line))
     reading = _Reads(vault.store)
     objects = MemoryObjects(fallback=reading)
     made: Made = {}
@@ -138,11 +142,15 @@ class _Search:
             self.commits |= fresh
             waiting += sorted(fresh)
 
-    def pair(self, commits: Iterable[str]) -> None:
-        """Note these with the heads as what a coming merge may be made over; what lies below them is settled."""
+    def pair(self, commits: Collection[str]) -> None:
+        """Note these with the heads, and with each other, as what a merge may be made over; below them all is settled.
+
+        Args:
+            commits: hash texts of commits of the line.
+        """
         for one in commits:
-            for head in self._heads:
-                self._note(newest(self._store, map(RecordHash.parse, {one, head})))
+            for other in {*self._heads, *commits}:
+                self._note(newest(self._store, map(RecordHash.parse, {one, other})))
 
     def _common(self, one: str, other: str) -> tuple[RecordHash, ...]:
         common = frozenset(self._all_below(one) & self._all_below(other))
