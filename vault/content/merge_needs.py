@@ -1,10 +1,11 @@
 """What of old releases a coming merge may need, and all that holds the content of a state beside the rules (CLAY-79).
 
 A fork point is a base no more once all lines that are known go on from something later. So what counts is the graph as
-it stands: its heads, their nearest common ancestors, and what a head has in common with one of these. Whatever is made
-from now on stands on these heads, so a base of it is among those, and they keep all content. Where several of them are
-one base together (`vault.folder.criss_cross`), further ones lie below. Their states are settled, so making that base
-tells which contents are read; of a large file that one side alone changed these are none.
+it stands: its heads, their nearest common ancestors, and what a head has in common with one of these. One side of each
+merge here contains my head, so a base of it is among those, and they keep all content; or it is a member's last release
+that was merged by one friend here, and by another who did not know of that. Where several of them are one base together
+(`vault.folder.criss_cross`), further ones lie below. Their states are settled, so making that base tells which contents
+are read; of a large file that one side alone changed these are none.
 
 Who comes late, with a line nobody here knew of, may stand on a state that is let go of: the merge asks for it by name.
 """
