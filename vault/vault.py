@@ -142,9 +142,13 @@ class Vault:
             if not path.is_file():
                 raise NoVault(f"There is no vault in {folder}.")
         self.store = Store(path, mending=mending)
-        if lock is None and not self._names_node(mending):
-            self._require_records(mending)
-        self._home = self.dot.stat()
+        try:
+            if lock is None and not self._names_node(mending):
+                self._require_records(mending)
+            self._home = self.dot.stat()
+        except BaseException:
+            self.store.close()  # it would stay open, with its locks, for as long as this process lives
+            raise
         self.lock = lock or lock_of(self.dot, around)
         self.lock.first = self.require_here
         self._key = key
@@ -158,15 +162,13 @@ class Vault:
         except StoreDamaged:
             if mending:
                 return True
-            self.store.close()
             raise
 
     def _require_records(self, mending: bool) -> None:
-        """Refuse, and close, a store that does not say whose it is, but for a repair that its records tell it."""
+        """Refuse a store that does not say whose it is, but for a repair that its records tell it."""
         has_records = holds_records(self.store)
         if has_records and mending:
             return
-        self.store.close()
         if not (has_records or was_finished(self.dot)):
             raise VaultUnfinished(f"The vault in {self.folder} was never finished.")
         way = StoreDamaged.hint if has_records else BEYOND

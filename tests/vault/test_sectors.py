@@ -371,3 +371,21 @@ def test_a_store_is_open_here_by_whatever_way_it_is_reached(tmp_path: Path) -> N
             assert not is_closed
     with closed_here(moved, 0) as is_closed:
         assert is_closed
+
+
+def test_a_vault_that_does_not_open_keeps_no_store_open(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13, APP-14: in the app each try left one with its locks, and its repair left the files as they were."""
+    with _alice(shelf, tmp_path) as alice:
+        path = alice.store.path
+
+    def full(*_: object) -> None:
+        raise DiskFull("There is no room left.")
+
+    with monkeypatch.context() as cut:
+        cut.setattr(Store, "note", full)
+        with pytest.raises(DiskFull):
+            Vault(tmp_path / "alice", around(tmp_path, "alice"))
+    with closed_here(path, 0) as is_closed:
+        assert is_closed
