@@ -17,7 +17,7 @@ from vault.content.prune_plan import Pruning
 from vault.desk_folders import desks
 from vault.errors import CallerError, LaceError
 from vault.plural import bytes_text, more_lines, plural
-from vault.store.database import is_alone
+from vault.store.database import is_exclusive
 from vault.vault import Vault
 
 __all__ = ["NotAgreed", "configure", "run"]
@@ -77,7 +77,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 def _opened(context: Context, *, planned: bool) -> tuple[Vault, int]:
     """Open the vault, and return how many bytes were freed first: on a full disk a prune has no room even to begin."""
     vault = context.open_vault()
-    if planned or not is_alone(vault.store.db):
+    if planned or not is_exclusive(vault.store.db):
         return vault, 0
     vault.close()
     from vault.content.full_disk import make_way  # noqa: PLC0415 - hardly any disk is full

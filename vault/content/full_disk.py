@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from vault.store.database import connect_alone, faults_named
+from vault.store.database import connect_exclusive, faults_named
 from vault.store.packs import Packs
 from vault.surroundings import Surroundings
 from vault.vault import DOT_VAULT, lock_of
@@ -25,7 +25,7 @@ def make_way(folder: Path, around: Surroundings) -> int:
     """
     dot = folder / DOT_VAULT
     path = dot / "store.db"
-    with lock_of(dot, around).held(timeout=0), faults_named(path), closing(connect_alone(path)) as db:
+    with lock_of(dot, around).held(timeout=0), faults_named(path), closing(connect_exclusive(path)) as db:
         packs = Packs(db, dot / "packs")
         before = sum(packs.left())
         packs.clear()

@@ -197,7 +197,7 @@ def _file_anew(vault: Vault) -> Iterator[None]:
     In one step and last of all: a file without views would tell every command that nothing was ever shared here.
     """
     live = vault.store
-    with scratch(vault, alone=True) as made:
+    with scratch(vault, whole=True) as made:
         if (form := form_of(live.db)) < SCHEMA_VERSION:
             lay_out_as(made.db, form)
         with made.transaction():

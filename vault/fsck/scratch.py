@@ -46,12 +46,12 @@ def undisturbed(vault: Vault) -> Iterator[bool]:
 
 
 @contextmanager
-def scratch(vault: Vault, *, alone: bool = False) -> Iterator[Store]:
+def scratch(vault: Vault, *, whole: bool = False) -> Iterator[Store]:
     """Open an empty store of views beside the vault's, to which the vault's is attached as `live`.
 
     Args:
         vault: whose.
-        alone: the vault's is not attached, and the new one is a whole store.
+        whole: the new one is a whole store, and the vault's is not attached.
 
     Raises:
         NotWritable, StoreUnwritable: there is no room for it.
@@ -72,8 +72,8 @@ def scratch(vault: Vault, *, alone: bool = False) -> Iterator[Store]:
         except OSError as error:
             refuse_write(path, error)
         try:
-            with Store(path, create=alone, db=None if alone else connect_for_once(path)) as made:
-                if alone:
+            with Store(path, create=whole, db=None if whole else connect_for_once(path)) as made:
+                if whole:
                     made.db.execute("PRAGMA synchronous=OFF")  # it may be lost at any time
                 else:
                     _attach(made.db, vault)

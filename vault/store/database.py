@@ -23,12 +23,12 @@ __all__ = [
     "StoreUnwritable",
     "VaultBusy",
     "connect",
-    "connect_alone",
+    "connect_exclusive",
     "connect_for_once",
     "did_not_fit",
     "faults_named",
     "insert_many",
-    "is_alone",
+    "is_exclusive",
     "kind_of",
     "name_fault",
     "none_reads_before",
@@ -116,8 +116,8 @@ def _opened(path: Path, *, needs_room: bool) -> sqlite3.Connection:
     """Open a store in WAL mode, and anew where a repair put another file in its place while it was waited for.
 
     What goes from the log into the file that was there before is missing in the one that lies there now. On a disk
-    without a free byte it opens as `connect_alone` does: a look needs no room, and a write says that there is none. A
-    check opens the store twice and cannot go that way.
+    without a free byte it opens as `connect_exclusive` does: a look needs no room, and a write says that there is none.
+    A check opens the store twice and cannot go that way.
     """
     is_full = False
     while True:
@@ -149,7 +149,7 @@ def _file_at(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def connect_alone(path: Path) -> sqlite3.Connection:
+def connect_exclusive(path: Path) -> sqlite3.Connection:
     """Open the store at `path` as nobody else does meanwhile, without the file by which SQLite shares memory.
 
     So it opens on a disk with no room for one. What an older program left is not brought to this one's form.
@@ -175,8 +175,8 @@ def _share_no_memory(db: sqlite3.Connection) -> None:
     db.execute("SELECT 1 FROM sqlite_master").fetchone()
 
 
-def is_alone(db: sqlite3.Connection) -> bool:
-    """Tell whether a store was opened as nobody else opens it meanwhile, which `connect` does on a full disk only."""
+def is_exclusive(db: sqlite3.Connection) -> bool:
+    """Tell whether nobody else can open a store meanwhile; `connect` opens it so on a full disk only."""
     return bool(db.execute("PRAGMA locking_mode").fetchone()[0] == "exclusive")
 
 
