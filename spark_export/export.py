@@ -40,6 +40,7 @@ from vault.files import (
 )
 from vault.lock import alone_in
 from vault.outside import require_outside
+from vault.records import RecordHash
 
 __all__ = ["Exported", "export"]
 
@@ -48,6 +49,7 @@ _ENTRIES: Final = frozenset({MANIFESTS, *(table.name for table in TABLES)})
 _SUM_HEX: Final = 16  # of a file's digest, in its name
 _NAMED: Final = re.compile(r"(.*/(?:part-[0-9]+|state))-[0-9a-f]{16}\.parquet")
 _OWN: Final = re.compile(r"(part-[0-9]+|state)(-[0-9a-f]{16})?\.parquet(\.[0-9]{1,10}\.tmp)?")  # or what a crash left
+_OPEN: Final = "0" * 64  # in place of the digest of a part that lacks something: it is written again the next time
 _NOTES: Final = frozenset(
     {"Thumbs.db", "desktop.ini"}
 )  # what file managers leave, and all whose name begins with a dot
@@ -62,12 +64,14 @@ class Exported:
         written: files written now.
         kept: files that were as they should be.
         bytes_written: bytes of the files written now.
+        damaged: records of which the tables lack what they say, for they are damaged in the vault.
     """
 
     tables: dict[str, int] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
     kept: int = 0
     bytes_written: int = 0
+    damaged: frozenset[RecordHash] = frozenset()
 
 
 def export(
@@ -128,6 +132,9 @@ def _write(
             progress(done, len(plans), table.name)
             writer.file(table, stem, bound, keep=is_old)
         progress(len(plans), len(plans), "")
+    lacking = {(position - 1) // step for position in reader.lacking}
+    exported.damaged = frozenset(reader.lacking.values())
+    parts = tuple(_OPEN if number in lacking else part for number, part in enumerate(parts))
     manifest = Manifest(reader.group, reader.node, reader.export_id, parts, writer.files)
     make_directory(directory / MANIFESTS)
     remove_leftovers(directory / MANIFESTS, f"{node}.json")  # of a run that was killed

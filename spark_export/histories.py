@@ -13,9 +13,12 @@ from vault.audit.entries import AuditEntry, read_audit
 from vault.desks.diff import diff_trees
 from vault.desks.pages import Entry
 from vault.errors import DataError
+from vault.frames import BadFrame
 from vault.records import RecordHash, Seal, parse_record
+from vault.records.hashes import is_record
 from vault.sexp import Symbol, dumps
 from vault.store import Store
+from vault.store.packread import PackDamaged
 
 __all__ = ["HISTORIES", "Compared", "Slice", "compared"]
 
@@ -43,6 +46,7 @@ class Slice(NamedTuple):
         details: whether what audit entries are about is read, too.
         first: lowest position.
         last: highest position.
+        lacks: is told of each row that is left out, by its position, and of a record that is damaged here.
     """
 
     scope: str
@@ -50,6 +54,7 @@ class Slice(NamedTuple):
     details: bool
     first: int
     last: int
+    lacks: Callable[[int, RecordHash], object] = lambda _position, _record: None
 
 
 class Compared(NamedTuple):
@@ -99,6 +104,9 @@ def _paths(store: Store, part: Slice) -> Iterator[tuple[Any, ...]]:
     for position, commit, desk, node, tree, before in compared(store, part):
         try:
             changes = list(diff_trees(store, RecordHash.parse(before) if before else None, RecordHash.parse(tree)))
+        except (PackDamaged, BadFrame):
+            part.lacks(position, RecordHash.parse(tree))
+            continue
         except DataError:
             continue  # a page is missing or contradicts itself; the release does not count as visible either
         for change in changes:
@@ -124,11 +132,17 @@ def _kind(entry: Entry | None) -> str:
     return "link" if entry.kind == "l" else "file"
 
 
-def _entries(store: Store, first: int, last: int) -> Iterator[tuple[int, Seal, AuditEntry]]:
+def _entries(store: Store, part: Slice) -> Iterator[tuple[int, Seal, AuditEntry]]:
     rows = store.db.execute(
-        "SELECT b.p, b.bytes FROM audit a JOIN body b USING (p) WHERE b.p BETWEEN ? AND ? ORDER BY b.p", (first, last)
+        "SELECT b.p, b.kind, b.digest, b.bytes FROM audit a JOIN body b USING (p) WHERE b.p BETWEEN ? AND ?"
+        " ORDER BY b.p",
+        (part.first, part.last),
     )
-    for position, stored in rows:
+    for position, kind, digest, stored in rows:
+        name = RecordHash(str(kind), bytes(digest))
+        if not is_record(name, bytes(stored)):
+            part.lacks(position, name)
+            continue
         try:
             seal = parse_record(bytes(stored), verify=False)
             if isinstance(seal, Seal):
@@ -138,7 +152,7 @@ def _entries(store: Store, first: int, last: int) -> Iterator[tuple[int, Seal, A
 
 
 def _audit(store: Store, part: Slice) -> Iterator[tuple[Any, ...]]:
-    for position, seal, entry in _entries(store, part.first, part.last):
+    for position, seal, entry in _entries(store, part):
         tai = entry.tai.text
         yield (
             entry.sequence,
@@ -169,7 +183,7 @@ def _details(entry: AuditEntry) -> str:
 
 
 def _syncs(store: Store, part: Slice) -> Iterator[tuple[Any, ...]]:
-    for position, _seal, entry in _entries(store, part.first, part.last):
+    for position, _seal, entry in _entries(store, part):
         if entry.verb not in _SYNCS:
             continue
         told = dict(entry.parameters)

@@ -22,7 +22,7 @@ from spark_export.queries import LOG_QUERIES, STATE_QUERIES, filled
 from spark_export.schema import COMMON, SCHEMA_VERSION, TABLES, Table
 from vault.notes.own import GROUP, NODE
 from vault.profile import private_group
-from vault.records import Verifier, b64a
+from vault.records import RecordHash, Verifier, b64a
 from vault.store import Store
 
 __all__ = ["PART_POSITIONS", "Condition", "Scope", "VaultReader"]
@@ -83,6 +83,8 @@ class VaultReader:
             raise BadExport(f"There is no vault in {folder}.", hint="Name the folder that holds a .vault.")
         self.folder = folder
         self.scope = scope or Scope()
+        self.lacking: dict[int, RecordHash] = {}
+        """Positions of rows that were left out so far, and a record that is damaged here and is the reason."""
         self.store = Store(path)
         try:
             self.node = self.store.note(NODE)
@@ -173,6 +175,7 @@ class VaultReader:
         schema = arrow_schema(table, columns)
         if table.name in histories.HISTORIES:
             part = histories.Slice(scope, self._scope(), self.scope.details, *_narrowed(bounds, conditions))
+            part = part._replace(lacks=self.lacking.__setitem__)
             rows: Iterator[tuple[Any, ...]] = histories.HISTORIES[table.name](self.store, part)
             names = [column.name for column in table.columns]
             yield from self._made(schema, table, names, _chunks(_among(rows, names.index("position"), conditions)))

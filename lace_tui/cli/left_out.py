@@ -1,15 +1,25 @@
-"""Exports that a report leaves out, in words: older ones, and those that are broken (APP-8, APP-9)."""
+"""What an export lacks, and exports that a report leaves out, in words: older and broken ones (APP-8, APP-9)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from pathlib import Path
 from typing import NamedTuple
 
 from lace_tui.cli.inert import inert
+from lazy.problems import Problem
 from spark_export.inputs import Inputs
+from vault.records import RecordHash
+from vault.store.packread import PackDamaged
 
-__all__ = ["LeftOut", "left_line", "left_out"]
+__all__ = ["LeftOut", "lacking", "left_line", "left_out"]
+
+
+def lacking(damaged: Set[RecordHash]) -> Problem:
+    """Return what is to be said of records that are damaged here, so that tables lack what they say (REC-5)."""
+    what = "1 record is" if len(damaged) == 1 else f"{len(damaged)} records are"
+    text = f"{what} damaged here, and the tables lack what follows from that. ({min(damaged)})"
+    return Problem(PackDamaged.code, text, hint=PackDamaged.hint)
 
 
 class LeftOut(NamedTuple):

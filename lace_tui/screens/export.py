@@ -15,7 +15,7 @@ from lace_tui.actions import Scope, action_named
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import place_from, sharing_note
 from lace_tui.cli.inert import inert
-from lace_tui.cli.left_out import LeftOut, left_line, left_out
+from lace_tui.cli.left_out import LeftOut, lacking, left_line, left_out
 from lace_tui.host import Refused
 from lace_tui.keymap import shown_keys
 from lace_tui.screens.cards import Card
@@ -179,10 +179,12 @@ class Export(Listing):
         self.show({})
         lines = [mark(f"= {len(done.written)} files written, {done.kept} kept as they were", GOOD)]
         lines += [mark(f"! {note}", BAD)] if note else []
+        problem = lacking(done.damaged) if done.damaged else None
+        lines += [mark(f"! {problem.message} {problem.hint}", BAD)] if problem is not None else []
         lines.append(mark(f"next: lace report all {as_option('--input', where)}", NOTE))
         if self.is_active:
             self.app.push_screen(Page("Exported", [*lines, *_table_lines(done)]))
-        return Card(f"Export: {inert(where)}", tuple(lines))
+        return Card(f"Export: {inert(where)}", tuple(lines), is_bad=bool(done.damaged))
 
 
 def _answered(found: Report) -> list[Content]:

@@ -9,7 +9,7 @@ import io
 import os
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import note_inside, place_of, target_of
 from lace_tui.cli.inert import inert
-from lace_tui.cli.left_out import LeftOut, left_line, left_out
+from lace_tui.cli.left_out import LeftOut, lacking, left_line, left_out
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import stopped_at_once
 from lazy.people import label_of
@@ -36,6 +36,8 @@ from vault.vault import NoVault
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from vault.records import RecordHash
 
 __all__ = ["configure", "csv_of", "rows_text", "run"]
 
@@ -101,16 +103,29 @@ def _export(context: Context, args: argparse.Namespace) -> Answer:
             "files_written": len(done.written),
             "files_kept": done.kept,
             "bytes_written": done.bytes_written,
+            "problems": _problems(done.damaged),
         },
         lambda paint: _tables_text(done, args.directory, paint),
+        exit_code=1 if done.damaged else 0,
     )
+
+
+def _problems(damaged: Set[RecordHash]) -> list[dict[str, str]]:
+    problems = [lacking(damaged)] if damaged else []
+    return [{"code": one.code, "message": one.message, "hint": one.hint} for one in problems]
+
+
+def _lacking_lines(damaged: Set[RecordHash]) -> list[str]:
+    return [f"! {one['message']} {one['hint']}" for one in _problems(damaged)]
 
 
 def _counted(context: Context, scope: Scope) -> Answer:
     with VaultReader(_folder(context), scope) as reader, context.watching() as watch, reader.snapshot():
         counts = reader.counts(watch.cancelled)
-    lines = [f"{name:<12} {rows:>10,}" for name, rows in counts.items()]
-    return Answer({"tables": counts, "planned": True}, "\n".join([*lines, "Nothing was written."]))
+        damaged = frozenset(reader.lacking.values())
+    lines = [*(f"{name:<12} {rows:>10,}" for name, rows in counts.items()), *_lacking_lines(damaged)]
+    data = {"tables": counts, "planned": True, "problems": _problems(damaged)}
+    return Answer(data, "\n".join([*lines, "Nothing was written."]), exit_code=1 if damaged else 0)
 
 
 def _folder(context: Context) -> Path:
@@ -131,7 +146,7 @@ def _tables_text(done: Exported, where: str, paint: Paint) -> str:
     hint = paint.faint(
         f"Put the exports of all members into one directory, then: lace report all {inert(as_option('--input', where))}"
     )
-    return "\n".join([*lines, fresh, hint])
+    return "\n".join([*lines, fresh, *_lacking_lines(done.damaged), hint])
 
 
 # Reports
@@ -182,7 +197,8 @@ def _inputs(context: Context, given: Sequence[str]) -> Iterator[list[Path]]:
         yield [place_of(context, name) for name in given]
         return
     with tempfile.TemporaryDirectory(prefix="lace-report-") as scratch:
-        _exported(context, Path(scratch), Scope())
+        for line in _lacking_lines(_exported(context, Path(scratch), Scope()).damaged):
+            context.say(line)
         yield [Path(scratch)]
 
 
