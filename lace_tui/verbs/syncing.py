@@ -85,8 +85,9 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
         dry_run = getattr(args, "dry_run", False) or link is not None
         scope = _scope(context, vault, args, looks=dry_run or getattr(args, "confirm", False))
         if getattr(args, "follow", False):
-            if dry_run:
-                raise BadArguments("lace sync: either --follow or --dry-run.", hint="For example: lace sync --follow")
+            if dry_run or args.confirm:
+                other = "--confirm" if args.confirm else "--dry-run"
+                raise BadArguments(f"lace sync: either --follow or {other}.", hint="For example: lace sync --follow")
             from lace_tui.cli.following import follow  # noqa: PLC0415 - the web is needed by who follows
 
             return follow(context, vault, names, scope, lambda found: answer(context, vault, names, found, verb, scope))

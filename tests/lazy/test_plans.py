@@ -213,6 +213,7 @@ def test_a_person_is_asked_and_gets_what_was_shown(alice: Person, bob: Person, t
     assert (moved["planned"], moved["sent"]) == (False, asked.json["sent"])
     assert bob.lace("pull", "stick", "--confirm", stdin=b"Yes\n")["received"] == moved["sent"]
     bob.lace("sync", "stick", "--confirm", "--dry-run", expect=2)
+    bob.lace("sync", "stick", "--confirm", "--follow", expect=2)  # it went on for ever, and asked nothing
 
 
 def test_a_little_is_added_to_much_without_reading_it(tmp_path: Path, shelf: Shelf) -> None:
