@@ -38,7 +38,7 @@ from lazy.queue import QueueEntry, queue
 from lazy.remembered import generation
 from lazy.status import DeskStatus, PeerStatus, Status, refused_by_mark, status
 from transports.address import AddressKind
-from transports.errors import PlaceUnreachable
+from transports.errors import PlaceStalled, PlaceUnreachable
 from vault.commands import as_option, as_typed
 from vault.desk_folders import desks
 from vault.desks.paths import files_in
@@ -106,7 +106,7 @@ def _place(vault: Vault, place: Place, now: Status, waiting: list[QueueEntry]) -
     unsent = {entry.record for entry in waiting if entry.state == "queued" and place.name in entry.places}
     fault = [(known.fault.message, known.fault.hint)] if known.fault is not None else []
     found = [(_said(problem), problem["hint"]) for problem in place_problems(known)]
-    was_away = known.fault is not None and known.fault.code == PlaceUnreachable.code
+    was_away = known.fault is not None and known.fault.code in {PlaceUnreachable.code, PlaceStalled.code}
     return PlaceView(
         place=place,
         serves=serves,

@@ -40,6 +40,7 @@ __all__ = [
     "PlaceDamaged",
     "PlaceFull",
     "PlaceNotWritable",
+    "PlaceStalled",
     "PlaceUnmarked",
     "PlaceUnreachable",
     "PushRejected",
@@ -88,6 +89,13 @@ class CertificateUntrusted(PlaceUnreachable):
 
     code = "certificate-untrusted"
     hint = "For a friend's lace serve, add the whole line that it printed, with # and the key at its end."
+
+
+class PlaceStalled(PlaceUnreachable):
+    """A place on this machine neither takes nor gives anything: a network drive that stalls, a stick that hangs."""
+
+    code = "place-stalled"
+    hint = "Check what it lies on, and run the same command again."
 
 
 class DropEmptied(PlaceUnreachable):

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.transports.git_hosts import git
-from tests.transports.git_places import damage, refs
+from tests.transports.git_places import damage, noise, refs
 from tests.transports.helpers import additions, key, put, some_records
 from transports.errors import PlaceUnreachable
+from transports.git.handing import Handing
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri
 from vault.errors import Cancelled
@@ -84,6 +85,26 @@ def test_a_push_to_a_repository_that_hangs_is_given_up(
         (bare / "refs" / "heads" / "other").unlink()
         put(place, key(1), additions(some_records(3)))
     git(bare, "fsck", "--strict")
+
+
+def test_a_push_of_much_to_a_repository_that_hangs_is_tried_once(
+    bare: Path, tmp_path: Path, at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Faults 15: a quarter of it was tried each time, as on a line that cuts, and each was waited for for minutes."""
+    at("a").close()
+    tries: list[str] = []
+    hand_over = Handing.hand_over
+
+    def tried(private: Handing, oid: str, name: str, size: int) -> bool:
+        tries.append(oid)
+        return hand_over(private, oid, name, size)
+
+    monkeypatch.setattr(Handing, "hand_over", tried)
+    with closing(opened(bare, tmp_path / "b", _SOON)) as place:
+        os.mkfifo(bare / "refs" / "heads" / "other")
+        with pytest.raises(PlaceUnreachable, match="Git did not get on in 1 seconds with what lies at"):
+            put(place, key(1), additions(noise(3)))
+    assert len(tries) == 1
 
 
 def test_a_git_that_hangs_ends_with_the_process_that_began_it(

@@ -13,7 +13,7 @@ from io import BufferedReader, RawIOBase
 from time import monotonic
 from typing import IO, TYPE_CHECKING, cast
 
-from transports.errors import PlaceUnreachable
+from transports.errors import PlaceStalled
 from transports.git.watchdog import Watchdog
 from vault.lock import Patience
 
@@ -30,7 +30,7 @@ def impatient_pipes(
 ) -> tuple[IO[bytes], BufferedReader]:
     """Return what a git reads and what it says, waited for as a person would.
 
-    To write, to read and to come to the end of either raises `PlaceUnreachable` where git neither takes nor says
+    To write, to read and to come to the end of either raises `PlaceStalled` where git neither takes nor says
     anything for too long, and `Cancelled` where the person would not wait any longer.
 
     Args:
@@ -97,7 +97,6 @@ class _ImpatientPipe(RawIOBase):
                 if self._poll.poll(_TICK * 1000):
                     return
                 waited += min(monotonic() - began, 2 * _TICK)  # that this machine stood still is no fault of the medium
-        raise PlaceUnreachable(
-            f"Git did not get on in {self._longest:.0f} seconds with what lies at {self._shown}, so it was ended.",
-            hint="Check what it lies on, and run the same command again.",
+        raise PlaceStalled(
+            f"Git did not get on in {self._longest:.0f} seconds with what lies at {self._shown}, so it was ended."
         )

@@ -12,7 +12,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from transports.bundles.bundling import BundleWriter
-from transports.errors import BadSnapshot, PlaceDamaged, PlaceUnreachable, PushRejected, WriteNotKept
+from transports.errors import (
+    BadSnapshot,
+    PlaceDamaged,
+    PlaceStalled,
+    PlaceUnreachable,
+    PushRejected,
+    WriteNotKept,
+)
 from transports.git.compaction import compact, is_due, next_generation
 from transports.git.draft import Draft
 from transports.git.pieces import Batch, PieceSink
@@ -229,12 +236,12 @@ class GitWriter:
         """Push pieces; tell whether they went, or a quarter of them is to be tried after a cut.
 
         Raises:
-            PlaceUnreachable, PushTooLarge: not even one goes.
+            PlaceUnreachable, PushTooLarge: not even one goes, or nothing moves at all.
         """
         try:
             self._push(pieces, again=again)
         except (PlaceUnreachable, PushTooLarge) as error:
-            if len(pieces) <= 1:
+            if len(pieces) <= 1 or isinstance(error, PlaceStalled):  # where nothing moves, fewer go no sooner
                 raise
             if isinstance(error, PlaceUnreachable):
                 self._private.list_remote()  # where nobody answers any more, fewer go no sooner
