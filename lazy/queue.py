@@ -7,6 +7,7 @@ own sealed vector shows it. Nothing is kept for this: it follows from my log, wh
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -247,14 +248,16 @@ def _entry(peer: str, one: _Shared, holding: tuple[str, ...], serving: tuple[str
 def _what(vault: Vault, record: RecordHash) -> str:
     stored = vault.store.stored(record)
     value = read(sealed_record(stored)) if stored else None
-    if isinstance(value, profile.Release):
-        return f"release {value.desk} {value.version}"
-    if isinstance(value, profile.Resolution):
-        return f"resolution {value.desk} {value.version}"
-    if isinstance(value, profile.Member):
-        return f"admission of {value.label}"
-    if isinstance(value, profile.Revocation):
-        return f"revocation of {label_of(vault, value.node.text)}"
-    if isinstance(value, profile.NodeCard):
-        return f"card of {value.label}"
-    return "founding" if value is not None else "record"
+    named: dict[type, Callable[..., str]] = {
+        profile.Commit: lambda v: f"commit {v.desk}",
+        profile.Founding: lambda _: "founding",
+        profile.LabelRecord: lambda v: f"label {v.label} of {v.desk}",
+        profile.Member: lambda v: f"admission of {v.label}",
+        profile.NodeCard: lambda v: f"card of {v.label}",
+        profile.Release: lambda v: f"release {v.desk} {v.version}",
+        profile.Resolution: lambda v: f"resolution {v.desk} {v.version}",
+        profile.Revision: lambda v: f"revision {v.number} of {v.desk}",
+        profile.Revocation: lambda v: f"revocation of {label_of(vault, v.node.text)}",
+    }
+    say = named.get(type(value))
+    return say(value) if say is not None else "record"

@@ -383,3 +383,19 @@ def test_the_queue_empties_when_the_friend_confirms(friends: tuple[Person, Perso
     bob.lace("sync", "stick")
     alice.lace("sync", "stick")
     assert alice.text("queue") == "Nothing waits.\n"
+
+
+def test_the_queue_says_what_each_record_is(friends: tuple[Person, Person]) -> None:
+    """LAZ-46: a label, and each commit where these are shared too, was called the founding of the group."""
+    alice, _ = friends
+    alice.lace("config", "set", "share", "commits")
+    alice.write("notes.txt", "draft\n")
+    alice.lace("commit", "-m", "draft")
+    alice.lace("label", "spring")
+    release(alice, "1.0.0")
+    assert {entry["what"] for entry in alice.lace("queue")["entries"]} == {
+        "commit main",
+        "label spring of main",
+        "release main 1.0.0",
+        "revision 1 of main",
+    }
