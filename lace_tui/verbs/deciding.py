@@ -181,9 +181,15 @@ def _require_asked(context: Context, args: argparse.Namespace, as_is: Sequence[U
     Raises:
         PathUndecided: it would.
     """
-    paths = [one.path for one in as_is if one.is_unasked]
-    if paths and args.merged is not None and not args.yes and (context.json or not context.is_terminal):
+    if paths := _unasked(context, args, as_is):
         raise unasked(paths)
+
+
+def _unasked(context: Context, args: argparse.Namespace, as_is: Sequence[Unedited]) -> list[str]:
+    """Return the paths for which a merge is refused here: nobody can be asked about them, and no --yes agrees."""
+    if args.merged is None or args.yes or (context.is_terminal and not context.json):
+        return []
+    return [one.path for one in as_is if one.is_unasked]
 
 
 def _agrees(context: Context, args: argparse.Namespace, as_is: Sequence[Unedited]) -> bool:
@@ -201,7 +207,7 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
     conflict, moves, clashes = plan
     written, gone = moves.written, moves.deleted
     as_is = _unedited(context, vault, args, choices)
-    own = _own(context, vault, args, choices, as_is)
+    own, refused = _own(context, vault, args, choices, as_is), _unasked(context, args, as_is)
     data = {
         "planned": True,
         "conflict": conflict.id,
@@ -211,6 +217,7 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
         "skipped": skipped_data(moves.left_out),
         "unedited": _unedited_data(as_is),
         "own": own,
+        "unasked": refused,
         "conflicts": clashes,
     }
     count = moved_text(written, gone, planned=True)
@@ -220,6 +227,8 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
         lines += [*moved_lines(written, gone, None), *skipped_lines(moves.left_out)]
         lines += _clash_lines(clashes, paint)
         told = [*_unedited_lines(as_is), *_own_lines(own, is_planned=True)]
+        few_of = few([inert(path) for path in refused])
+        told += [f"It is refused without --yes, for nobody was asked about {few_of}"] if refused else []
         return "\n".join(lines + [f"! {line}" for line in told])
 
     return Answer(data, text, exit_code=1 if clashes else 0)
@@ -293,6 +302,7 @@ def _resolved(
         "texts": text_data(done.texts),
         "unedited": _unedited_data(as_is),
         "own": own,
+        "unasked": [],  # what was decided was agreed to
         "conflicts": done.conflicts,
         "already": is_again,
         "counts": not doubt,

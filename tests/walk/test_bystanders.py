@@ -114,6 +114,10 @@ def test_a_bystander_is_told_of_own_work_that_clashes_with_what_both_sides_have(
     assert (refused["code"], "x.txt is otherwise in your folder" in refused["message"]) == ("path-undecided", True)
     planned = cara.lace("resolve", "1.5.0", "--merged", "1.6.0", "--dry-run")
     assert [(one["path"], sorted(one["without"])) for one in planned["unedited"]] == [("x.txt", ["alice", "bob"])]
+    assert planned["unasked"] == ["x.txt"]
+    words = ("resolve", "1.5.0", "--merged", "1.6.0", "--dry-run")  # it promised what was refused then
+    assert "! It is refused without --yes, for nobody was asked about x.txt\n" in cara.text(*words)
+    assert "refused" not in cara.text(*words, "--yes")
     done = cara.lace("resolve", "1.5.0", "--merged", "1.6.0", "--path", "x.txt", "--take", "bob")
     assert done["unedited"] == []
     assert (text_of(cara, "a.txt"), text_of(cara, "x.txt")) == ("cara of both\n", "both have this\n")
