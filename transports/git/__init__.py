@@ -9,6 +9,7 @@
 | `tree`, `branches`, `pieces` | a mailbox as a tree, whose mailbox a branch is, files in pieces |
 | `remote`, `local` | what an address means to git, and which repositories on this machine are safe to use |
 | `private`, `talks`, `repository`, `objects` | my private repository: remote, fetches, refs, objects |
+| `object_files`, `packs` | objects read from the files of git, and packs of lace's own |
 | `host`, `copying`, `handing` | a repository on this machine, read where it lies; what is copied and pushed there |
 | `homes` | which private repository is that of which address of a place |
 | `upkeep`, `notes` | what is cleared away in it, and what is remembered beside git's own files |

@@ -52,13 +52,13 @@ class Handing(Copying):
             return False
         check_directory(self._git)
         self.hold_again()
-        self.flush()
         try:
             with self._host.receives() as there:
+                self.flush()
                 stood = self.seen().get(name, _NOWHERE)
                 if stood not in (*self.parents(oid)[:1], _NOWHERE):
                     return False
-                infos = self._beyond(oid, stood)  # while it starts
+                infos = self._beyond(oid, stood)  # all of it while it starts
                 if _heard(there.answers).get(_REFS + name, _NOWHERE) != stood:
                     return False
                 return self._is_taken(there, f"{stood} {oid} {_REFS}{name}", infos)

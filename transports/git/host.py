@@ -1,8 +1,8 @@
 """A repository in a directory of this machine, read where it lies, as `git clone --local` reads one (decision 7a).
 
 A fetch from there starts six processes, and a question for refs three: most of what a small sync by git takes. So refs
-are read from their files, and objects are asked of one git that stays, each proven by its name. Whatever is not as
-plain as what lace writes is left to git's own talk, which also says what is wrong with it.
+and objects are read from their files, each object proven by its name. Whatever is not as plain as what lace writes is
+left to git's own talk, which also says what is wrong with it.
 """
 
 from __future__ import annotations

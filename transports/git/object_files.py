@@ -25,12 +25,12 @@ __all__ = ["Info", "ObjectFiles", "is_oid", "object_id"]
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _HEAD = re.compile(rb"(commit|tree|blob) (0|[1-9][0-9]{0,9})\0")
 _HEAD_BYTES = 32  # of a head, singly or in a pack
-_FIRST_BYTES = 128  # of a file in which a head is
 _OBJECT_BYTES = 2 * MIB  # of one that is read here
 _SLACK = 64 * 1024  # bytes that a file may have beyond those of its object
 _INDEX_BYTES = MIB  # of all indexes
 _SMALL = 64 * 1024  # bytes of a file that is read at once
 _SMALL_PACKS = 64  # of them, kept while others are read
+_AHEAD = 256  # small objects
 _MOST_PACKS = 1024
 _FAR = 1 << 31  # an offset from which an index says it elsewhere
 _KIND_OF = {number: kind for kind, number in KINDS.items()}
@@ -64,6 +64,7 @@ class ObjectFiles:
         self._names = b""  # of all indexes: to search them takes less than to sort them out
         self._first: list[int] = []  # where in them those of each index begin
         self._room = _INDEX_BYTES
+        self._ahead: dict[str, bytes] = {}  # small objects that were proven to learn what they are, and not read yet
         self._small: dict[str, bytes] = {}  # packs that a visit left, of which most objects are read
 
     def forget(self) -> None:
@@ -71,6 +72,7 @@ class ObjectFiles:
         self._root, self._packs, self._room = "", set(), _INDEX_BYTES
         self._indexes, self._names, self._first = [], b"", []
         self._small.clear()
+        self._ahead.clear()
 
     def info(self, oids: Iterable[str]) -> dict[str, Info | None]:
         """Return what objects are, None for those that do not lie here; without those of which git is to be asked."""
@@ -95,6 +97,8 @@ class ObjectFiles:
         """Return the bytes of an object, which are what its name says; None where git is to be asked."""
         if not is_oid(oid) or not (self._packs is not None if self._root else self._look()):
             return None
+        if (proven := self._ahead.pop(oid, None)) is not None:
+            return proven
         try:
             kind, data = self._packed_bytes(oid) or self._single_bytes(oid)
         except _NotPlain:
@@ -158,11 +162,19 @@ class ObjectFiles:
         if at is not None:
             kind, size, _ = _packed_head(self._pack_part(at[0], at[1], _HEAD_BYTES))
             return Info(oid, kind, size)
-        part = _part(self._single(oid), 0, _FIRST_BYTES)
+        part = _part(self._single(oid), 0, _SMALL)
         if part is None:
             return None
-        kind, size, _ = _single_head(_unfolded(part, _HEAD_BYTES, is_whole=False))
-        return Info(oid, kind, size)
+        if len(part) == _SMALL:
+            kind, size, _ = _single_head(_unfolded(part, _HEAD_BYTES, is_whole=False))
+            return Info(oid, kind, size)
+        kind, data = _single_parts(part)
+        if object_id(kind, data) != oid:
+            raise _NotPlain
+        if len(self._ahead) >= _AHEAD:
+            self._ahead.clear()
+        self._ahead[oid] = data
+        return Info(oid, kind, len(data))
 
     def _packed_bytes(self, oid: str) -> tuple[str, bytes] | None:
         """Return kind and bytes of an object in a pack; None where it lies in none."""
@@ -181,11 +193,7 @@ class ObjectFiles:
             part = _part(self._single(oid), 0, _OBJECT_BYTES + _SLACK)
         if part is None:
             raise _NotPlain
-        whole = _unfolded(part, _OBJECT_BYTES + _HEAD_BYTES)
-        kind, size, length = _single_head(whole)
-        if len(whole) != length + size:
-            raise _NotPlain
-        return kind, whole[length:]
+        return _single_parts(part)
 
     def _single(self, oid: str) -> str:
         return f"{self._root}/objects/{oid[:2]}/{oid[2:]}"
@@ -245,6 +253,15 @@ def _single_head(part: bytes) -> tuple[str, int, int]:
     if match is None:
         raise _NotPlain
     return match[1].decode(), int(match[2]), match.end()
+
+
+def _single_parts(part: bytes) -> tuple[str, bytes]:
+    """Return kind and bytes of an object that lies singly."""
+    whole = _unfolded(part, _OBJECT_BYTES + _HEAD_BYTES)
+    kind, size, length = _single_head(whole)
+    if len(whole) != length + size:
+        raise _NotPlain
+    return kind, whole[length:]
 
 
 def _unfolded(part: bytes, limit: int, *, is_whole: bool = True) -> bytes:
