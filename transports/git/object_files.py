@@ -28,6 +28,7 @@ _HEAD_BYTES = 32  # of a head, singly or in a pack
 _OBJECT_BYTES = 2 * MIB  # of one that is read here
 _SLACK = 64 * 1024  # bytes that a file may have beyond those of its object
 _INDEX_BYTES = MIB  # of all indexes
+_FIRST_BYTES = 8 * 1024
 _SMALL = 64 * 1024  # bytes of a file that is read at once
 _SMALL_PACKS = 64  # of them, kept while others are read
 _AHEAD = 256  # small objects
@@ -223,7 +224,10 @@ def _part(path: str, offset: int, size: int) -> bytes | None:
     except OSError as error:
         raise _NotPlain from error
     try:
-        return os.pread(fd, size, offset)
+        part = os.pread(fd, min(size, _FIRST_BYTES), offset)  # room for much costs more than to read a little
+        if len(part) == _FIRST_BYTES < size:
+            part += os.pread(fd, size - _FIRST_BYTES, offset + _FIRST_BYTES)
+        return part
     except OSError as error:
         raise _NotPlain from error
     finally:
