@@ -30,7 +30,7 @@ _SLACK = 64 * 1024  # bytes that a file may have beyond those of its object
 _INDEX_BYTES = MIB  # of all indexes
 _FIRST_BYTES = 8 * 1024
 _SMALL = 64 * 1024  # bytes of a file that is read at once
-_SMALL_PACKS = 64  # of them, kept while others are read
+_KEPT_BYTES = 4 * MIB  # of small packs, kept while others are read
 _AHEAD = 256  # small objects
 _MOST_PACKS = 1024
 _FAR = 1 << 31  # an offset from which an index says it elsewhere
@@ -67,6 +67,7 @@ class ObjectFiles:
         self._room = _INDEX_BYTES
         self._ahead: dict[str, bytes] = {}  # small objects that were proven to learn what they are, and not read yet
         self._small: dict[str, bytes] = {}  # packs that a visit left, of which most objects are read
+        self._kept = 0  # bytes of those
 
     def forget(self) -> None:
         """Look anew at the next question."""
@@ -74,6 +75,7 @@ class ObjectFiles:
         self._indexes, self._names, self._first = [], b"", []
         self._small.clear()
         self._ahead.clear()
+        self._kept = 0
 
     def info(self, oids: Iterable[str]) -> dict[str, Info | None]:
         """Return what objects are, None for those that do not lie here; without those of which git is to be asked."""
@@ -205,8 +207,10 @@ class ObjectFiles:
             return small[offset : offset + size]
         path = f"{self._root}/objects/pack/{stem}.pack"
         if offset + size <= _SMALL and (small := _part(path, 0, _SMALL)) and len(small) < _SMALL:
-            if len(self._small) >= _SMALL_PACKS:
+            self._kept += len(small)
+            if self._kept > _KEPT_BYTES:
                 self._small.clear()
+                self._kept = len(small)
             self._small[stem] = small
             return small[offset : offset + size]
         part = _part(path, offset, size)
@@ -227,11 +231,11 @@ def _part(path: str, offset: int, size: int) -> bytes | None:
         part = os.pread(fd, min(size, _FIRST_BYTES), offset)  # room for much costs more than to read a little
         if len(part) == _FIRST_BYTES < size:
             part += os.pread(fd, size - _FIRST_BYTES, offset + _FIRST_BYTES)
-        return part
     except OSError as error:
         raise _NotPlain from error
     finally:
         os.close(fd)
+    return part
 
 
 def _packed_head(part: bytes) -> tuple[str, int, int]:
