@@ -184,6 +184,67 @@ def test_a_tip_that_git_finds_fault_with_is_not_taken(
         assert reader.private.missing([tip]) == [tip]
 
 
+def _rows(bare: Path, reader: GitPlace) -> dict[str, bytes]:
+    """Return trees that lace does not write, by what is amiss in each."""
+    tip = refs(bare)[_ABOVE + reader.ref(GROUP, NODE)]
+    tree, files = (bytes.fromhex(git(bare, "rev-parse", f"{tip}{part}")) for part in ("^{tree}", ":files"))
+    blob, commit = bytes.fromhex(git(bare, "rev-parse", f"{tip}:head.rec")), bytes.fromhex(tip)
+    return {
+        "a tree named as a file": b"100644 commits\0" + files,
+        "the tip's tree named as a file": b"100644 commits\0" + tree,
+        "a commit named as a file": b"100644 commits\0" + commit,
+        "a file named as a tree": b"40000 files\0" + blob,
+        "a commit named as a tree": b"40000 files\0" + commit,
+        "another repository": b"160000 files\0" + commit,
+        "a file that runs": b"100755 head.rec\0" + blob,
+        "a link": b"120000 head.rec\0" + blob,
+        "what git takes for its own": b"40000 .git\0" + files,
+        "two rows in the wrong order": b"100644 lost\0" + blob + b"100644 copies\0" + blob,
+        "a name that is none": b"100644 a/b\0" + blob,
+        "a mode with a zero before it": b"0100644 head.rec\0" + blob,
+    }
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_what_lace_does_not_write_is_left_to_git(
+    bare: Path, at: Callable[[str], GitPlace], talks: list[str], is_here: bool
+) -> None:
+    """CYB-17: of what is copied past git each row is what it says, in the one form that lace gives it."""
+    put(at("a"), key(1), additions(some_records(3)))
+    words = ("hash-object", "-w", "--stdin", "--literally", "-t")
+    signed = "lace <lace> 1000000000 +0000"
+    with closing(at("b")) as reader:
+        name = reader.ref(GROUP, key(2).verifier)
+        for number, (what, rows) in enumerate(_rows(bare, reader).items()):
+            with closing(at(f"c{number}")) as other:
+                if is_here:
+                    assert len(got(other)) == 3
+                text = f"tree {git(bare, *words, 'tree', stdin=rows)}\nauthor {signed}\ncommitter {signed}\n\nlace\n"
+                git(bare, "update-ref", _ABOVE + name, git(bare, *words, "commit", stdin=text.encode()))
+                talks.clear()
+                with suppress(UnreadableFile, PlaceError):
+                    other.private.fetch_refs([name])
+                assert talks[:1] == ["fetch"], what
+
+
+@pytest.mark.parametrize("said", ["other <lace> 1000000000 +0000", "lace <lace> 1000000001 +0000"])
+def test_a_commit_of_somebody_else_is_fetched_by_git(
+    bare: Path, at: Callable[[str], GitPlace], talks: list[str], said: str
+) -> None:
+    put(at("a"), key(1), additions(some_records(3)))
+    with closing(at("b")) as reader:
+        name = reader.ref(GROUP, NODE)
+        text = git(bare, "cat-file", "commit", refs(bare)[_ABOVE + name]) + "\n"
+        assert text.count("lace <lace> 1000000000 +0000") == 2
+        text = text.replace("lace <lace> 1000000000 +0000", said, 1)
+        tip = git(bare, "hash-object", "-w", "--stdin", "-t", "commit", stdin=text.encode())
+        git(bare, "update-ref", _ABOVE + name, tip)
+        talks.clear()
+        reader.private.fetch_refs([name])
+        assert talks == ["fetch"]
+        assert reader.private.seen()[name] == tip
+
+
 def test_more_than_a_place_may_send_is_not_copied(
     at: Callable[[str], GitPlace], talks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,16 +145,23 @@ class Copying(Repository):
                     raise NotPlain
                 level |= {row.oid for row in rows if row.kind == "tree"}
                 blobs |= {row.oid for row in rows if row.kind == "blob"}
+            if any(found[oid].kind != "tree" for oid in level & found.keys()):
+                raise NotPlain
         if level - found.keys():
             raise NotPlain
         infos = [found[oid] for oid in self.missing([*found])]
-        return infos + self._blobs(self.missing(sorted(blobs))), cuts
+        if not blobs.isdisjoint(found):
+            raise NotPlain
+        return infos + self._lacking(sorted(blobs)), cuts
 
-    def _blobs(self, oids: Sequence[str]) -> list[Info]:
-        infos = self._host.info(oids)
+    def _lacking(self, blobs: Sequence[str]) -> list[Info]:
+        """Return those of some blobs that do not lie here; one that is no blob is found out wherever it lies."""
+        here = dict(zip(blobs, self._objects.info(blobs, anew=True), strict=True))
+        infos = [info for info in here.values() if info is not None]
+        infos += (there := self._host.info([oid for oid, info in here.items() if info is None]))
         if any(info.kind != "blob" for info in infos):
             raise NotPlain
-        return infos
+        return there
 
     def _take(self, infos: Sequence[Info], limit: int, cuts: Collection[str] = ()) -> Path | None:
         """Take objects in as a pack, and return it; None where there is nothing to take.
