@@ -22,6 +22,7 @@ from transports.layout import MIB
 
 __all__ = ["Info", "ObjectFiles", "is_oid", "object_id"]
 
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _HEAD = re.compile(rb"(commit|tree|blob) (0|[1-9][0-9]{0,9})\0")
 _HEAD_BYTES = 32  # of a head, singly or in a pack
@@ -222,15 +223,17 @@ class ObjectFiles:
 def _part(path: str, offset: int, size: int) -> bytes | None:
     """Return a part of a file, less at its end; None where there is no such file. No pipe is waited for."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        fd = os.open(path, _FLAGS)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise _NotPlain from error
     try:
-        part = os.pread(fd, min(size, _FIRST_BYTES), offset)  # room for much costs more than to read a little
+        if offset:
+            os.lseek(fd, offset, os.SEEK_SET)
+        part = os.read(fd, min(size, _FIRST_BYTES))  # room for much costs more than to read a little
         if len(part) == _FIRST_BYTES < size:
-            part += os.pread(fd, size - _FIRST_BYTES, offset + _FIRST_BYTES)
+            part += os.read(fd, size - _FIRST_BYTES)
     except OSError as error:
         raise _NotPlain from error
     finally:
