@@ -296,7 +296,8 @@ def test_whole_bundles_of_copies_take_no_room_for_good(
     before = bundles_of(alice, tmp_path)
     for size in (500_000, 1_500_000, 500_000):
         large(alice, "alice.bin", size)
-        a_day_later(alice, monkeypatch)
+        for vault in films:
+            a_day_later(vault, monkeypatch)
         (done,) = sync(alice, ["stick"])
         assert done.refusal is None
         assert [problem.code for problem in done.problems] == ["copies-wait"]
