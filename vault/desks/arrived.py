@@ -35,8 +35,6 @@ Context = Callable[[], bytes | None]
 Arrival = tuple[tuple[str, ...], int, Sequence[tuple[PathStep, Signature]]]
 """The way to a directory, a moment at which it had not arrived, and what was written there with what was seen of it."""
 
-_new = tuple.__new__  # of a first update there are thousands
-
 UNSEEN: Signature = (0, 0, 0, 0, 0)
 """What is kept of a directory in place of a signature."""
 
@@ -143,4 +141,4 @@ def _has_its_mode(entry: Entry, seen: Signature) -> bool:
 
 def _seen(entry: Entry, seen: Signature) -> Seen:
     is_noticed = not is_plain(entry.name) and bool(illegal_elsewhere(entry.name) or is_system_name(entry.name))
-    return _new(Seen, (entry.kind.encode(), is_noticed, seen, entry.hash.digest, entry.size, False, False))
+    return Seen(entry.kind.encode(), is_noticed, seen, entry.hash.digest, entry.size)

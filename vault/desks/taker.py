@@ -25,7 +25,6 @@ from vault.records import RecordHash
 __all__ = ["NotTaken", "Taker"]
 
 _Told = Callable[[int, int, str], None]
-_new = tuple.__new__  # of a folder of many thousand files each is taken
 
 
 class NotTaken(Exception):
@@ -88,7 +87,7 @@ class Taker:
         else:
             old = base.entries().get(name) if len(content) > SUM_AT_ONCE_BYTES else None
             digest, size = self._keep(content, old), len(content)
-        return _new(Seen, (b"f", is_noticed, now, digest.digest, size, False, False))
+        return Seen(b"f", is_noticed, now, digest.digest, size)
 
     def _take_large(
         self, fd: int, entry: os.DirEntry[str], path: str, old: Entry | None, told: _Told

@@ -102,11 +102,14 @@ class HoleTable:
     def add(self, wants: Iterable[Want]) -> None:
         """Note what is missing; inside a transaction."""
         missing = list(wants)
-        rows = sorted(zip(texts_of([record for record, _ in missing]), missing, strict=True))  # as the table lies
-        insert_many(self._db, _INSERT, [value for text, (_, content) in rows for value in (text, content)])
+        texts = texts_of([record for record, _ in missing])
+        named = {(text, want[1]): want[0] for text, want in zip(texts, missing, strict=True)}
+        rows = sorted(named)  # as the table lies
+        insert_many(self._db, _INSERT, list(chain.from_iterable(rows)))
         if (known := self._known()) is None:
             return
-        for record, content in missing:
+        for row in rows:
+            record, content = named[row], row[1]
             contents = known.get(record)
             if contents is None:
                 known[record] = _ONCE[content]

@@ -101,8 +101,9 @@ class Sums:
     def keep(self) -> None:
         """Write what was put, if there is a transaction."""
         if self._db.in_transaction:
-            new = sorted((digest, sum_) for (_, digest), sum_ in self._new.items())  # as the table lies
-            rows = ((bytearray(digest), sum_) for digest, sum_ in new)  # see `insert_many`
+            new = {digest: sum_ for (_, digest), sum_ in self._new.items()}
+            digests = sorted(new)  # as the table lies
+            rows = zip(map(bytearray, digests), map(new.__getitem__, digests), strict=True)  # see `insert_many`
             insert_many(self._db, _KEEP, list(chain.from_iterable(rows)))
             self._new.clear()
 
