@@ -9,7 +9,6 @@ from struct import Struct
 from transports.bundles.bundle import FrameReads
 from transports.index.runs import BundleRef
 from vault.records import Verifier
-from vault.store.at_hand import FEW
 
 __all__ = ["Proven"]
 
@@ -45,28 +44,18 @@ class _Sums:
     """Sums of records with where they lie in one bundle: many are added, and then many are asked for."""
 
     def __init__(self) -> None:
-        self._few: set[int] = set()  # as long as speed counts for more than room
-        self._sums = array("q")  # all others
+        self._sums = array("q")
         self._sorted = 0  # of them, at the beginning
 
     def add(self, frame: FrameReads) -> None:
-        if len(self._few) + len(frame.slices) <= FEW:
-            self._few.update(_sums(frame))
-        else:
-            self._sums.extend(_sums(frame))
+        self._sums.extend(_sums(frame))
 
     def holds(self, frame: FrameReads) -> list[bool]:
-        if not self._sums:
-            return list(map(self._few.__contains__, _sums(frame)))
         if self._sorted < len(self._sums):
             self._sums = array("q", sorted(self._sums))
             self._sorted = len(self._sums)
         sums, count = self._sums, self._sorted
-        few = self._few
-        return [
-            wanted in few or ((at := bisect_left(sums, wanted)) < count and sums[at] == wanted)
-            for wanted in _sums(frame)
-        ]
+        return [(at := bisect_left(sums, wanted)) < count and sums[at] == wanted for wanted in _sums(frame)]
 
 
 def _sums(frame: FrameReads) -> list[int]:

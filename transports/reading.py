@@ -235,16 +235,13 @@ def fetch(
     chosen = set(wanted)
     bundles = _Bundles(medium, group, cancel)
     reach = _Reach(bundles, listing, bases)
-    places = listing.locate(chosen) if located is None else located
-    for reads in places:
+    for reads in listing.locate(chosen) if located is None else located:
         for found in bundles.read(reads, reach, proven):
             reach.next_frame()
+            chosen.difference_update([one.hash for one in found])
             yield from found
-    listed = [frame.slices for reads in places for frame in reads.frames]
-    if sum(map(len, listed)) < len(chosen):  # mostly all of them are: none is looked for
-        chosen.difference_update(one.hash for slices in listed for one in slices)
-        for record in sorted(chosen):
-            yield Fetched(record, None, NOT_LISTED)
+    for record in sorted(chosen):
+        yield Fetched(record, None, NOT_LISTED)
 
 
 class _Bundles:

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import compress
+from sys import intern
 from typing import NamedTuple
 
 from lazy.visits.located import Located
@@ -30,12 +31,8 @@ __all__ = ["Missing", "additions", "exposed_sizes", "missing", "others"]
 
 # Copied into every mailbox, never referenced: who belongs must not hang on a bundle of somebody else.
 _BELONGING = frozenset({CARD_APP, FOUNDING_APP, MEMBER_APP, REVOCATION_APP})
-_EXPOSED = """SELECT b.kind, b.digest, r.app,
-        CASE WHEN b.bytes <> x'' THEN length(b.bytes) ELSE (SELECT size FROM packed k WHERE k.p = b.p) END, p
-    FROM exposure e JOIN body b USING (p) JOIN rec r USING (p) WHERE e.at > ? AND e.at <= ? ORDER BY e.at"""
 _new = tuple.__new__
 _COPIED, _SOUGHT = -2, -1  # in place of the number of a source: it is copied in any case, or unless one is found
-_EXPOSED_TOGETHER = 1_000  # rows of the log that are taken at once
 _LOADED_TOGETHER = 500  # records whose places in packs are asked for at once
 _READ_TOGETHER = 10_000  # records whose places in other mailboxes are in memory at once
 
@@ -151,7 +148,7 @@ def additions(vault: Vault, lacking: Missing, watch: Watch, known: MyListing) ->
             moved += size
             watch.travelled(done, count, moved, total, "send")
             near = None if ahead.rests_alone(record) else partial(_near, vault, record, in_reach)
-            yield _new(Addition, (record, app, partial(_load, vault, record, ahead), near))
+            yield Addition(record, app, partial(_load, vault, record, ahead), near)
 
 
 def _exposed(
@@ -161,23 +158,23 @@ def _exposed(
 
     Of each also its App, its size and its position.
     """
-    names: dict[int, str] = {}  # one text for each App: a first visit brings a hundred thousand records
+    # One text for each kind and App, and no object for each row: a first visit brings a hundred thousand of them.
     located = Located(between[1] - between[0])
     apps: list[str] = []
     sizes, positions = array("Q"), array("q")
     is_some_listed = len(listed) > 0
-    found = vault.store.db.execute(_EXPOSED, between)
-    while rows := found.fetchmany(_EXPOSED_TOGETHER):
-        fresh = {_new(RecordHash, row[:2]): row[2:] for row in rows}
-        if is_some_listed or located.has_any(fresh):
-            fresh = {one: row for one, row in fresh.items() if not (one in located or one in listed)}
-        for number in {number for number, _, _ in fresh.values()} - names.keys():
-            names[number] = str(vault.store.rows("SELECT s FROM sym WHERE id = ?", number)[0][0])
-        of_each = [names[number] for number, _, _ in fresh.values()]
-        located.add_all(fresh, [_COPIED if app in _BELONGING else _SOUGHT for app in of_each])
-        apps += of_each
-        sizes.extend([size for _, size, _ in fresh.values()])
-        positions.extend([p for _, _, p in fresh.values()])
+    for kind, digest, app, size, p in vault.store.db.execute(
+        "SELECT b.kind, b.digest, s.s, ifnull(k.size, length(b.bytes)), p FROM exposure e JOIN body b USING (p)"
+        " LEFT JOIN packed k USING (p) JOIN rec r USING (p)"
+        " JOIN sym s ON s.id = r.app WHERE e.at > ? AND e.at <= ? ORDER BY e.at",
+        between,
+    ):
+        record = _new(RecordHash, (intern(kind), digest))
+        if not (record in located or (is_some_listed and record in listed)):
+            located.add(record, _COPIED if app in _BELONGING else _SOUGHT)
+            apps.append(intern(app))
+            sizes.append(size)
+            positions.append(p)
     return located, apps, sizes, positions
 
 
@@ -221,8 +218,8 @@ def _locate(
         reads = source.reads(located.those_at(_SOUGHT))
         if is_another:
             reads = (read for read in reads if read[0].mailbox != vault.node)
-        for records in _readable(vault, medium, source, reads, proven, watch):
-            located.move_all(records, at)
+        for record in _readable(vault, medium, source, reads, proven, watch):
+            located.move(record, at)
         found = located.those_at(at)
         if found:
             runs.append(source.only(found))
@@ -231,21 +228,21 @@ def _locate(
 
 def _readable(
     vault: Vault, medium: MailboxMedium, source: Listing, reads: Iterable[Read], proven: Proven, watch: Watch
-) -> Iterator[list[RecordHash]]:
-    """Yield what was read where a source says it lies, in this visit before or just now: that of a frame together."""
+) -> Iterator[RecordHash]:
+    """Yield what was read where a source says it lies, in this visit before or just now."""
     unread: list[Read] = []
     count = 0
     for bundle, frame in reads:
         is_proven = proven.holds(bundle, frame)
-        yield [one.hash for one in compress(frame.slices, is_proven)]
+        yield from (one.hash for one in compress(frame.slices, is_proven))
         if not all(is_proven):
             left = tuple(one for one, is_known in zip(frame.slices, is_proven, strict=True) if not is_known)
             unread.append((bundle, frame._replace(slices=left)))
             count += len(left)
         if count >= _READ_TOGETHER:
-            yield list(_read(vault, medium, source, unread, watch))
+            yield from _read(vault, medium, source, unread, watch)
             unread, count = [], 0
-    yield list(_read(vault, medium, source, unread, watch))
+    yield from _read(vault, medium, source, unread, watch)
 
 
 def _read(

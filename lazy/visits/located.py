@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 from itertools import compress
 
 from vault.records import RecordHash
@@ -52,26 +52,10 @@ class Located:
             self._at.append(at)
             return
         few[record] = at
-        self._pack_many()
-
-    def _pack_many(self) -> None:
-        few = self._few
-        if few is not None and len(few) > FEW:
+        if len(few) > FEW:
             self._few = None
-            self.add_all(few, few.values())
-
-    def add_all(self, records: Iterable[RecordHash], at: Iterable[int]) -> None:
-        """Take some thousand records that are not here yet, as `add` takes one."""
-        if self._few is None:
-            for record, lies_at in zip(records, at, strict=True):
-                self.add(record, lies_at)
-            return
-        self._few.update(zip(records, at, strict=True))
-        self._pack_many()
-
-    def has_any(self, records: Collection[RecordHash]) -> bool:
-        """Tell whether any of some records is here."""
-        return any(map(self.__contains__, records)) if self._few is None else not self._few.keys().isdisjoint(records)
+            for one, lies_at in few.items():
+                self.add(one, lies_at)
 
     def move(self, record: RecordHash, at: int) -> None:
         """Say where a record lies that is here.
@@ -86,15 +70,6 @@ class Located:
         if number is None:
             raise KeyError(record)
         self._at[number] = at
-
-    def move_all(self, records: Collection[RecordHash], at: int) -> None:
-        """Say of some records that they lie at one place, as `move` does of one."""
-        few = self._few
-        if few is not None and few.keys() >= set(records):
-            few.update(dict.fromkeys(records, at))
-            return
-        for record in records:
-            self.move(record, at)
 
     def at(self, record: tuple[str, bytes]) -> int | None:
         """Return where a record lies; None for one that is not here."""
