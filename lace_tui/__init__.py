@@ -3,14 +3,10 @@
 | where | what is there |
 |---|---|
 | `cli`, `verbs` | the command line: what the verbs share, and the verbs |
-| `app`, `looking`, `working`, `asking`, `serving`, `parting`, `lending` | the app in layers, and how it is left |
-| `host`, `messages`, `job`, `server`, `pausing` | what a screen may ask of it, work in threads, and standing still |
-| `screens`, `places` | what is seen, and which screen each place is |
-| `actions`, `keymap`, `bindings`, `palette` | all that can be done, its keys, and finding it by name |
-| `view`, `reading`, `lineage` | what Home and the history show, as values |
-| `deeds`, `redoing` | what is done to a vault from Home |
-| `checking`, `guarding` | a check and a repair of the vault, a passphrase for the key: for a command and the app |
-| `taste`, `themes`, `styles` | how it looks |
+| `acts` | what a command and the app do alike |
+| `app`, `screens` | the app in layers, and what is seen |
+| `keys` | all that can be done in the app, and its keys |
+| `model` | what the screens show and what is done from them, as values and acts |
 | `demo`, `tour`, `docs`, `screenshots` | the story, and the pages and pictures that are made of the program |
 """
 

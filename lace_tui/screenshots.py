@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 from blake3 import blake3
 
-from lace_tui.app import LaceApp
-from lace_tui.taste import Taste
+from lace_tui.app.lace import LaceApp
+from lace_tui.keys.taste import Taste
 from lazy.belonging.circle import accept, invite
 from lazy.folder.update import update
 from lazy.places.adding import add_place

@@ -151,7 +151,7 @@ LOOKING: tuple[Verb, ...] = (
     ),
     Verb(
         "tui",
-        _VERBS + "tui",
+        "lace_tui.app.tui",
         _ABOUT,
         "Open the app on this terminal; lace alone does the same.",
         "[--no-mouse] [--serve]",

@@ -2,6 +2,7 @@
 
 | module | holds |
 |---|---|
+| `host`, `messages` | what a screen may ask of the app, and what comes back |
 | `place`, `listing`, `panel`, `pane`, `lines`, `texts` | what screens are made of: places, lists, frames, all rows |
 | `cards`, `told`, `rows`, `marks`, `hanging` | what they show: cards and their frame, rows, signs, long text |
 | `over`, `dialogs`, `viewer`, `entry`, `editor`, `help` | what lies over them: details, plans, texts, what is typed |

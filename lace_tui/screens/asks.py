@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from lace_tui import deeds
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import expanded
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import moment
 from lace_tui.cli.who import node_key
+from lace_tui.model import deeds
 from lace_tui.screens.cards import Card, place_card, released_card
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark
@@ -24,7 +24,7 @@ from vault.typed import holds_password
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lace_tui.host import Refused
+    from lace_tui.screens.host import Refused
     from lace_tui.screens.place import PlaceScreen
     from lazy.belonging.invitations import Invitation
     from lazy.places.registry import Place

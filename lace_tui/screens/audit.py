@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 
-from lace_tui.actions import Scope
-from lace_tui.bindings import bindings_of
+from lace_tui.keys.actions import Scope
+from lace_tui.keys.bindings import bindings_of
 from lace_tui.screens.cards import Card
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from textual.content import Content
 
-    from lace_tui.host import Refused
+    from lace_tui.model.view import Need
+    from lace_tui.screens.host import Refused
     from lace_tui.screens.place import PlaceScreen
-    from lace_tui.view import Need
     from vault.vault import Vault
 
 __all__ = ["OtherWord", "ask_adopt", "ask_leave", "ask_revoke"]

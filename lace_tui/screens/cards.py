@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from textual.content import Content
 
 from lace_tui.cli.progress import duration_text
-from lace_tui.keymap import key_of
+from lace_tui.keys.keymap import key_of
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark
 from vault.errors import Cancelled, LaceError
 from vault.plural import bytes_text, more_lines, plural
 
 if TYPE_CHECKING:
-    from lace_tui.deeds import Shared
-    from lace_tui.job import Far
-    from lace_tui.view import HomeView
+    from lace_tui.model.deeds import Shared
+    from lace_tui.model.job import Far
+    from lace_tui.model.view import HomeView
     from lazy.came import ExchangeResult
     from lazy.places.registry import Place
     from lazy.results import PlaceResult

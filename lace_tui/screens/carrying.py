@@ -16,7 +16,7 @@ from vault.commands import as_option, as_typed
 from vault.plural import bytes_text, plural
 
 if TYPE_CHECKING:
-    from lace_tui.host import Refused
+    from lace_tui.screens.host import Refused
     from lace_tui.screens.place import PlaceScreen
     from lazy.results import PlaceResult
     from lazy.visits.carry import FriendsSteps

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lace_tui.checking import checked, checked_lines, mended_first, tell
+from lace_tui.acts.checking import checked, checked_lines, mended_first, tell
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, PlanPage
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from textual.content import Content
 
-    from lace_tui.checking import Checked
+    from lace_tui.acts.checking import Checked
     from lace_tui.screens.place import PlaceScreen
     from vault.surroundings import Surroundings
     from vault.watch import Watch

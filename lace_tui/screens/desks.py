@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual.binding import BindingType
 
-from lace_tui.actions import Scope
-from lace_tui.bindings import bindings_of
 from lace_tui.cli.desk_rules import (
     RuleWords,
     desk_add,
@@ -28,6 +26,8 @@ from lace_tui.cli.desk_rules import (
 from lace_tui.cli.frame import parsed
 from lace_tui.cli.inert import inert
 from lace_tui.cli.permits import permit_text
+from lace_tui.keys.actions import Scope
+from lace_tui.keys.bindings import bindings_of
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lace_tui.cli.output import Answer
-    from lace_tui.host import Refused
+    from lace_tui.screens.host import Refused
 
     _Act = Callable[[Vault, Path, argparse.Namespace], Answer]
 

@@ -11,15 +11,15 @@ from typing import Any, ClassVar, NamedTuple
 from textual.binding import BindingType
 from textual.content import Content
 
-from lace_tui.actions import Scope, action_named
-from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import place_from, sharing_note
 from lace_tui.cli.inert import inert
 from lace_tui.cli.left_out import LeftOut, lacking, left_line, left_out
-from lace_tui.host import Refused
-from lace_tui.keymap import shown_keys
+from lace_tui.keys.actions import Scope, action_named
+from lace_tui.keys.bindings import bindings_of
+from lace_tui.keys.keymap import shown_keys
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, Question
+from lace_tui.screens.host import Refused
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lazy.people import label_of

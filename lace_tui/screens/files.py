@@ -10,14 +10,14 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 
-from lace_tui.actions import Scope
-from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import expanded, sharing_note
-from lace_tui.host import Refused
-from lace_tui.keymap import key_of
+from lace_tui.keys.actions import Scope
+from lace_tui.keys.bindings import bindings_of
+from lace_tui.keys.keymap import key_of
 from lace_tui.screens.bringing import offer_file
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
+from lace_tui.screens.host import Refused
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.old import (

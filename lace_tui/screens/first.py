@@ -11,9 +11,9 @@ from textual.binding import BindingType
 from textual.screen import Screen
 from textual.widgets import Static
 
-from lace_tui.actions import Scope, action_named, actions_of
-from lace_tui.bindings import bindings_of
-from lace_tui.keymap import key_of
+from lace_tui.keys.actions import Scope, action_named, actions_of
+from lace_tui.keys.bindings import bindings_of
+from lace_tui.keys.keymap import key_of
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.marks import BAD, QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Fitted, footer
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from textual.content import Content
 
-    from lace_tui.host import Host
+    from lace_tui.screens.host import Host
     from vault.surroundings import Surroundings
 
 __all__ = ["FirstRun"]

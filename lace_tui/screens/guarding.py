@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lace_tui.guarding import DIFFER, PassphrasesDiffer, protect, unprotect
+from lace_tui.acts.guarding import DIFFER, PassphrasesDiffer, protect, unprotect
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark
 
 if TYPE_CHECKING:
-    from lace_tui.host import Host
+    from lace_tui.screens.host import Host
     from lace_tui.screens.place import PlaceScreen
     from vault.vault import Vault
 

@@ -11,8 +11,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
-from lace_tui.keymap import key_of, shown_keys
+from lace_tui.keys.actions import ACTIONS, PLACES, Action, Scope, action_named
+from lace_tui.keys.keymap import key_of, shown_keys
 from lace_tui.screens.entry import TextLine
 from lace_tui.screens.lines import Lines, Listed
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, pressable, rows

@@ -11,22 +11,22 @@ from typing import ClassVar, NamedTuple
 from textual.binding import BindingType
 from textual.content import Content
 
-from lace_tui.actions import Scope
-from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import still_shared_lines
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import moment
-from lace_tui.host import Refused
+from lace_tui.keys.actions import Scope
+from lace_tui.keys.bindings import bindings_of
+from lace_tui.model.view import ago, beginning
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.files import Files, offer_checkout, show_difference
+from lace_tui.screens.host import Refused
 from lace_tui.screens.kept import Kept
 from lace_tui.screens.letting_go import ask_prune
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, cell, column, mark
 from lace_tui.screens.old import OldFiles, between, commits_of, drawings, entry_at, files_at, what_changed
 from lace_tui.screens.viewer import Texts, Viewer
-from lace_tui.view import ago, beginning
 from lazy.log import LogLine, log_lines
 from lazy.people import label_of
 from lazy.results import PlaceResult

@@ -11,9 +11,10 @@ from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
-from lace_tui.actions import Action, Scope, action_named
-from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
+from lace_tui.keys.actions import Action, Scope, action_named
+from lace_tui.keys.bindings import bindings_of
+from lace_tui.model.view import NeedKind, ago
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.hanging import Hanging
@@ -22,13 +23,12 @@ from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import PlaceScreen
 from lace_tui.screens.rows import calm, came_detail, came_row, meet_detail, need_row, peer_row, place_row
 from lace_tui.screens.told import ToldFrame
-from lace_tui.view import NeedKind, ago
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lace_tui.model.view import HomeView, Need, PlaceView, Reach
     from lace_tui.screens.cards import Card
-    from lace_tui.view import HomeView, Need, PlaceView, Reach
 
 __all__ = ["Home"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from lace_tui.host import SAVING
+from lace_tui.screens.host import SAVING
 from lazy.resolving.deciding import Pick
 from lazy.resolving.draft_files import forget_drafts
 from lazy.resolving.drafts import Saved, save_draft

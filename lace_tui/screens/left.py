@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from lace_tui.actions import Scope
-from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import moment
+from lace_tui.keys.actions import Scope
+from lace_tui.keys.bindings import bindings_of
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, PlanPage
 from lace_tui.screens.late import copied_as, shown_lines

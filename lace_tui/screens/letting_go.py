@@ -16,7 +16,7 @@ from vault.plural import bytes_text, more_lines, plural
 if TYPE_CHECKING:
     from textual.content import Content
 
-    from lace_tui.host import Refused
+    from lace_tui.screens.host import Refused
     from lace_tui.screens.place import PlaceScreen
     from vault.vault import Vault
     from vault.watch import Watch

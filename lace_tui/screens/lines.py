@@ -23,8 +23,8 @@ from textual.style import Style
 from textual.visual import Visual
 from textual.worker import get_current_worker
 
-from lace_tui.actions import Scope
-from lace_tui.bindings import bindings_of
+from lace_tui.keys.actions import Scope
+from lace_tui.keys.bindings import bindings_of
 from lace_tui.screens.entry import let_filter_follow
 from lace_tui.screens.hanging import hung
 from lace_tui.screens.marks import QUIET, STRONG, mark, rows

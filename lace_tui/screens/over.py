@@ -8,11 +8,11 @@ from textual import events
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen, ScreenResultType
 
-from lace_tui.actions import action_named
-from lace_tui.keymap import keys_of
+from lace_tui.keys.actions import action_named
+from lace_tui.keys.keymap import keys_of
 
 if TYPE_CHECKING:
-    from lace_tui.taste import HasTaste
+    from lace_tui.keys.taste import HasTaste
 
 __all__ = ["Over"]
 

@@ -7,9 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import BindingType
 
-from lace_tui.actions import Scope
-from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert, width_of
+from lace_tui.keys.actions import Scope
+from lace_tui.keys.bindings import bindings_of
+from lace_tui.model.view import PlaceView
 from lace_tui.screens.asks import ask_address, ask_join
 from lace_tui.screens.belonging import ask_leave, ask_revoke
 from lace_tui.screens.carrying import ask_file_for, ask_file_of
@@ -20,7 +21,6 @@ from lace_tui.screens.plans import ask_forget
 from lace_tui.screens.rows import ENCRYPTED
 from lace_tui.screens.serving import ask_serve
 from lace_tui.screens.visits import say_what_would_move, sync_with
-from lace_tui.view import PlaceView
 from lazy.noted_visits import sync_command, synced
 from lazy.people import FormerMember, MemberInfo, Person, formers, members, peers
 from lazy.places.registry import Place, is_encrypted, places

@@ -18,15 +18,15 @@ from textual.screen import Screen
 from textual.style import Style
 from textual.widgets import Static
 
-from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
-from lace_tui.keymap import key_of, shown_keys
+from lace_tui.keys.actions import ACTIONS, PLACES, Action, Scope, action_named
+from lace_tui.keys.keymap import key_of, shown_keys
 from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.marks import BAD, QUIET, STRONG, fitted, mark, rows, together
 from lace_tui.screens.rows import FOLDER, header
 
 if TYPE_CHECKING:
-    from lace_tui.host import Host
-    from lace_tui.view import HomeView
+    from lace_tui.model.view import HomeView
+    from lace_tui.screens.host import Host
     from vault.vault import Vault
 
 __all__ = ["MARKED", "Fitted", "PlaceScreen", "footer"]

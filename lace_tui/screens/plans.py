@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lace_tui import deeds
 from lace_tui.cli.inert import inert
 from lace_tui.cli.written import changes_of, files_moved_text
+from lace_tui.model import deeds
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark
@@ -19,9 +19,9 @@ from vault.errors import EnvironmentFault
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lace_tui.host import Refused
+    from lace_tui.model.view import Need, PlaceView
+    from lace_tui.screens.host import Refused
     from lace_tui.screens.place import PlaceScreen
-    from lace_tui.view import Need, PlaceView
     from lazy.folder.updated import Updated
     from vault.vault import Vault
     from vault.watch import Watch

@@ -7,13 +7,13 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 
-from lace_tui.actions import Scope
-from lace_tui.bindings import bindings_of
+from lace_tui.keys.actions import Scope
+from lace_tui.keys.bindings import bindings_of
+from lace_tui.model.view import ago
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
-from lace_tui.view import ago
 from lazy.receiving.quarantine import Quarantined, drop, quarantined
 from lazy.receiving.readmit import readmit
 from vault.commands import as_typed

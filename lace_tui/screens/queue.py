@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 from textual.binding import BindingType
 
-from lace_tui.actions import Scope
-from lace_tui.bindings import bindings_of
+from lace_tui.keys.actions import Scope
+from lace_tui.keys.bindings import bindings_of
+from lace_tui.model.view import ago
 from lace_tui.screens.belonging import ask_leave
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.visits import sync_with
-from lace_tui.view import ago
 from lazy.noted_visits import sync_command
 from lazy.queue import QueueEntry, QueueState, queue
 from vault.vault import Vault

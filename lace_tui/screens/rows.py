@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from lace_tui.cli.inert import inert
+from lace_tui.model.view import FILES_LIMIT, NeedKind, ago
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark, rows
-from lace_tui.view import FILES_LIMIT, NeedKind, ago
 from lazy.noted_visits import sync_command
 from vault.commands import as_typed
 from vault.plural import more_lines, plural
 
 if TYPE_CHECKING:
-    from lace_tui.view import Came, HomeView, Need, PeerView, PlaceView, Reach
+    from lace_tui.model.view import Came, HomeView, Need, PeerView, PlaceView, Reach
     from lazy.belonging.beacon import SeenBeacon
 
 __all__ = [
@@ -170,7 +170,7 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
             ),
         )
         return "A place", lines, sync_command(name)
-    from lace_tui.deeds import words_of  # noqa: PLC0415 - no part of the first frame
+    from lace_tui.model.deeds import words_of  # noqa: PLC0415 - no part of the first frame
 
     peer = next(peer for peer in view.peers if peer.status.node == name)
     lines = (

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lace_tui.acts.server import Server, host_and_port
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question, ServingPage
 from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark
-from lace_tui.server import Server, host_and_port
 from vault.commands import as_option, as_typed
 
 if TYPE_CHECKING:
     from textual.content import Content
 
-    from lace_tui.host import Refused
+    from lace_tui.screens.host import Refused
     from lace_tui.screens.place import PlaceScreen
 
 __all__ = ["ask_serve"]

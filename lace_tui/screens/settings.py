@@ -9,15 +9,15 @@ from typing import ClassVar, NamedTuple
 
 from textual.binding import BindingType
 
-from lace_tui.actions import ACTIONS, Scope, action_named
-from lace_tui.bindings import bindings_of
-from lace_tui.host import Refused
-from lace_tui.keymap import clashes, keys_of, no_keys, shown_keys
+from lace_tui.keys.actions import ACTIONS, Scope, action_named
+from lace_tui.keys.bindings import bindings_of
+from lace_tui.keys.keymap import clashes, keys_of, no_keys, shown_keys
+from lace_tui.keys.taste import THEME_NAMES, keep_keys
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
+from lace_tui.screens.host import Refused
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import GOOD, QUIET, STRONG, mark
-from lace_tui.taste import THEME_NAMES, keep_keys
 from vault.commands import as_typed
 from vault.config import SETTINGS, Value, value_text
 from vault.errors import LaceError

@@ -7,8 +7,8 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 
-from lace_tui.actions import Scope
-from lace_tui.bindings import bindings_of
+from lace_tui.keys.actions import Scope
+from lace_tui.keys.bindings import bindings_of
 
 __all__ = ["ToldFrame"]
 

@@ -10,5 +10,5 @@
 | `syncing`, `sync_report`, `serving`, `carrying`, `presence` | "Sync": the roads |
 | `overview`, `status`, `links`, `conflicts`, `deciding` | "Sync": where everybody stands, and what disagrees |
 | `look`, `pruning`, `why`, `records`, `verify`, `quarantine`, `rules`, `exporting` | "Look after, look into" |
-| `about`, `demo`, `keys`, `tui` | "About lace" |
+| `about`, `demo`, `keys` | "About lace" |
 """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from lace_tui.acts.guarding import ALREADY, DIFFER, PROTECTED, PassphrasesDiffer, ProtectedAlready, protect, unprotect
 from lace_tui.cli.context import Context
 from lace_tui.cli.output import Answer
-from lace_tui.guarding import ALREADY, DIFFER, PROTECTED, PassphrasesDiffer, ProtectedAlready, protect, unprotect
 from vault.identity.keys import KeyLocked, KeyStore, PassphraseEmptyError
 from vault.records import Verifier
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from lace_tui.actions import ACTIONS, Scope, actions_of
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
-from lace_tui.keymap import keys_of, shown_keys
-from lace_tui.taste import read_taste
+from lace_tui.keys.actions import ACTIONS, Scope, actions_of
+from lace_tui.keys.keymap import keys_of, shown_keys
+from lace_tui.keys.taste import read_taste
 
 __all__ = ["configure", "run"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from lace_tui.checking import Checked, MendedFirst, checked, checked_lines, mended_first, tell
+from lace_tui.acts.checking import Checked, MendedFirst, checked, checked_lines, mended_first, tell
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert

@@ -10,10 +10,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from lace_tui.acts.server import Server, host_and_port
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
-from lace_tui.server import Server, host_and_port
 from lazy.live.answering import Served
 from transports.errors import AddressInUse
 from vault.errors import Cancelled, LaceError

@@ -58,7 +58,7 @@ _OPEN = """
 import time; began = time.perf_counter()
 import asyncio, json, os, resource, sys
 from pathlib import Path
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.cli.context import Context, World
 folder = Path(sys.argv[1])
 home = Path(sys.argv[2])

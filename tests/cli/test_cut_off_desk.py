@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui.deeds import cut_off, finish
+from lace_tui.model.deeds import cut_off, finish
 from tests.circle.world import open_vault
 from tests.cli.conftest import make_pair
 from tests.cli.cutting import cut_folder_off

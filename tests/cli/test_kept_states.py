@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lace_tui.deeds import plan_undo
+from lace_tui.model.deeds import plan_undo
 from lace_tui.screens.written import undo_lines
 from lazy.folder import checkout_files
 from tests.circle.world import open_vault

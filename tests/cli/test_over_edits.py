@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from lace_tui.redoing import again, redo
+from lace_tui.model.redoing import again, redo
 from lazy.folder.last_act import last_act
 from tests.circle.world import open_vault
 from tests.cli.looking import error_of, tree_of

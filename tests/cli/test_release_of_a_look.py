@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lace_tui.deeds import next_release
-from lace_tui.deeds import release as release_in_app
+from lace_tui.model.deeds import next_release
+from lace_tui.model.deeds import release as release_in_app
 from tests.circle.world import open_vault
 from tests.cli.undoable import begin
 from tests.people import Person

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui.looking import StoreWatch
+from lace_tui.app.looking import StoreWatch
 from lazy.remembered import opened
 from tests.faults.iolayer import kill_at
 from tests.people import Person

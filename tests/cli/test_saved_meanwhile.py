@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lace_tui.deeds import updates
+from lace_tui.model.deeds import updates
 from lace_tui.screens.written import updates_card
 from lazy.folder.update import update
 from tests.circle.world import open_vault

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui.deeds import plan_undo
+from lace_tui.model.deeds import plan_undo
 from lazy.folder import undo as undoing
 from lazy.folder.last_act import NothingToUndo
 from lazy.folder.undo import undo

@@ -16,7 +16,7 @@ from blake3 import blake3
 
 from lace_tui.cli.changesets import read_changes
 from lace_tui.cli.context import Context
-from lace_tui.taste import read_taste
+from lace_tui.keys.taste import read_taste
 from lazy.live.cursors import ExposureCursor
 from lazy.live.outcome import Outcome
 from lazy.live.standing import Standing

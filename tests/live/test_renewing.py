@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import pytest
 
-from lace_tui import server
+from lace_tui.acts import server
 from lace_tui.cli.context import Context, World
 from lace_tui.verbs import serving
 from lazy.live.answering import Served

@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import Fitted

@@ -6,7 +6,7 @@ import contextlib
 
 from textual.pilot import Pilot
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.pane import Pane
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
+from lace_tui.app.places import SCREENS
 from lace_tui.cli.naming import find_verb
 from lace_tui.cli.verbs import VERBS
-from lace_tui.places import SCREENS
+from lace_tui.keys.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.screens.desks import Desks
 from lace_tui.screens.dialogs import Offer, PlanPage, ServingPage
 from lace_tui.screens.files import Files
@@ -91,5 +91,5 @@ def test_bindings_come_from_the_table() -> None:
 
 def test_the_table_needs_no_textual() -> None:
     """Documentation and commands may read the table without loading the app."""
-    code = "import sys, lace_tui.actions, lace_tui.verbs.tui\nassert 'textual' not in sys.modules"
+    code = "import sys, lace_tui.keys.actions, lace_tui.app.tui\nassert 'textual' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -10,8 +10,8 @@ from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from lace_tui import deeds
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
+from lace_tui.model import deeds
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.home import Home
 from lace_tui.screens.lines import Lines

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.lines import Lines
 from lace_tui.screenshots import Story

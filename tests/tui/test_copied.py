@@ -11,10 +11,10 @@ from typing import cast
 import pytest
 from textual.widgets import Input
 
-from lace_tui.app import LaceApp
+from lace_tui.acts.server import Server
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.home import Home
 from lace_tui.screenshots import Story, app_of
-from lace_tui.server import Server
 from lazy.people import is_member
 from lazy.status import refused_by_mark
 from lazy.sync import sync

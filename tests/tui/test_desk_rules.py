@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.cli.frame import parsed
 from lace_tui.screens.desks import Desks
 from lace_tui.screens.dialogs import Page, PlanPage, Question

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from textual.widgets import Input
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screenshots import Story, app_of
 from lazy.resolving.resolve import resolve_merged

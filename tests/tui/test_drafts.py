@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Leaving
 from lace_tui.screens.home import Home

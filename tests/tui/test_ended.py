@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from tests.cli.conftest import make_pair
 from vault.vault import Vault
 from vault.watch import Watch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.widgets import Input
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.entry import FilterLine

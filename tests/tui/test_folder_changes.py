@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.viewer import Viewer
 from lace_tui.screenshots import Story
 from tests.tui.conftest import is_showing, press, rows_of, settle, text_of

@@ -6,7 +6,7 @@ import pytest
 from textual.content import Content
 from textual.pilot import Pilot
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.cli.inert import width_of
 from lace_tui.screens.hanging import Hanging, hung
 from lace_tui.screenshots import Story

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from lace_tui.app import LaceApp
-from lace_tui.lineage import WIDEST, Row, draw
+from lace_tui.app.lace import LaceApp
+from lace_tui.model.lineage import WIDEST, Row, draw
 from lace_tui.screens import history, old
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.files import Files, cat_command

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from lace_tui import deeds
-from lace_tui.app import LaceApp
-from lace_tui.job import Job
+from lace_tui.app.lace import LaceApp
+from lace_tui.app.tui import NoTerminal
+from lace_tui.model import deeds
+from lace_tui.model.job import Job
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.first import FirstRun
 from lace_tui.screens.home import Home
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
-from lace_tui.verbs.tui import NoTerminal
 from lazy.interlace.scope import Scope as SyncScope
 from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync as real_sync

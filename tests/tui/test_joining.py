@@ -7,7 +7,7 @@ from pathlib import Path
 
 from textual.widgets import Input
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.home import Home
 from lace_tui.screenshots import Story, app_of

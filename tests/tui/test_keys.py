@@ -8,9 +8,10 @@ import pytest
 from textual.keys import Keys
 from textual.widgets import Input
 
-from lace_tui.actions import ACTIONS, Scope, action_named, actions_of
-from lace_tui.app import LaceApp
-from lace_tui.keymap import clashes, key_name, keys_of, no_keys, shown_keys
+from lace_tui.app.lace import LaceApp
+from lace_tui.keys.actions import ACTIONS, Scope, action_named, actions_of
+from lace_tui.keys.keymap import clashes, key_name, keys_of, no_keys, shown_keys
+from lace_tui.keys.taste import Taste, read_taste
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.help import Help, help_rows, why_not
 from lace_tui.screens.home import Home
@@ -18,7 +19,6 @@ from lace_tui.screens.lines import Lines
 from lace_tui.screens.panel import Panel
 from lace_tui.screens.settings import Settings
 from lace_tui.screenshots import Story, app_of
-from lace_tui.taste import Taste, read_taste
 from tests.people import Person
 from tests.tui.conftest import is_showing, settle, text_of
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Leaving, Page, PlanPage
 from lace_tui.screens.editor import Editor

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.home import Home
 from lace_tui.screens.left import LeftPage
 from lace_tui.screenshots import Story, app_of

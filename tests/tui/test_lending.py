@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.cli.message import EditorFailed, edit_file
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of

@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Leaving, Question
 from lace_tui.screens.home import Home

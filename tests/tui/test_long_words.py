@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.history import History
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.panel import Panel

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screenshots import Story, app_of, begin_visit
 from lazy.belonging.circle import accept, invite
 from lazy.conflicts import conflicts

@@ -8,8 +8,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from lace_tui import deeds
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
+from lace_tui.model import deeds
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.home import Home

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screenshots import Story
 from lazy.places.registry import is_encrypted, place_named
 from tests.tui.conftest import page_of, press, settle, text_of

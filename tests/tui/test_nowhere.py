@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from lace_tui import reading
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
+from lace_tui.model import reading
+from lace_tui.model.view import HomeView
 from lace_tui.screens.dialogs import PlanPage
-from lace_tui.view import HomeView
 from tests.tui.conftest import is_showing, press, settle
 from vault.vault import Vault
 

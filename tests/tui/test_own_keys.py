@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from lace_tui.actions import Scope, action_named
+from lace_tui.keys.actions import Scope, action_named
+from lace_tui.keys.taste import Taste
 from lace_tui.screens.cards import sync_card
 from lace_tui.screens.help import why_not
 from lace_tui.screenshots import Story, app_of
-from lace_tui.taste import Taste
 from lazy.results import PlaceResult
 from tests.tui.conftest import page_of, press, settle, text_of
 from vault.vault import Vault

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.command import Command, CommandList
 
-from lace_tui.actions import ACTIONS, Scope
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
+from lace_tui.keys.actions import ACTIONS, Scope
 from lace_tui.screens.help import Help
 from lace_tui.screens.lines import Lines
 from tests.tui.conftest import is_showing, settle

@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.peers import Peers
 from lace_tui.screens.queue import Queue

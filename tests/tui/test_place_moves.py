@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from lace_tui.app import LaceApp
-from lace_tui.deeds import move_place
+from lace_tui.app.lace import LaceApp
+from lace_tui.keys.taste import Taste
+from lace_tui.model.deeds import move_place
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screenshots import Story, app_of
-from lace_tui.taste import Taste
 from lazy.log import log_lines
 from lazy.places.media import set_encrypted
 from lazy.places.registry import is_encrypted, place_named

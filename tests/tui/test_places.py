@@ -13,10 +13,12 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from lace_tui.actions import PLACES, Scope
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
+from lace_tui.app.themes import THEMES
 from lace_tui.cli.inert import width_of
-from lace_tui.keymap import clashes
+from lace_tui.keys.actions import PLACES, Scope
+from lace_tui.keys.keymap import clashes
+from lace_tui.keys.taste import Taste, keep_keys, keep_theme, read_taste
 from lace_tui.screens.dialogs import Offer, Page, PlanPage, Question
 from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.help import Help
@@ -24,8 +26,6 @@ from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.place import PlaceScreen
 from lace_tui.screenshots import Story, app_of
-from lace_tui.taste import Taste, keep_keys, keep_theme, read_taste
-from lace_tui.themes import THEMES
 from lazy.belonging.admitting import admit
 from lazy.belonging.circle import accept, invite
 from lazy.sync import sync

@@ -6,7 +6,7 @@ import pytest
 from textual.content import Content
 from textual.pilot import Pilot
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.kept import Kept
 from lace_tui.screens.lines import Lines

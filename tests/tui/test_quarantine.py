@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.audit import Audit
 from lace_tui.screens.dialogs import Page, PlanPage
 from lace_tui.screens.lines import Lines

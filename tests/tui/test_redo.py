@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.pilot import Pilot
 
-from lace_tui.app import LaceApp
-from lace_tui.deeds import new_place
+from lace_tui.app.lace import LaceApp
+from lace_tui.model.deeds import new_place
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.home import Home
 from lace_tui.screenshots import Story

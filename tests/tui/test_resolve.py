@@ -13,7 +13,7 @@ import pytest
 from textual.content import Content
 from textual.widgets import TextArea
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Offer, PlanPage
 from lace_tui.screens.editor import Editor

@@ -12,9 +12,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from lace_tui import server
-from lace_tui.app import LaceApp
-from lace_tui.job import Job
+from lace_tui.acts import server
+from lace_tui.app.lace import LaceApp
+from lace_tui.model.job import Job
 from lace_tui.screens.dialogs import Leaving, Question, ServingPage
 from lace_tui.screens.peers import Peers
 from lace_tui.screenshots import Story

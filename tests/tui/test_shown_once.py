@@ -11,7 +11,7 @@ from textual.app import App
 from textual.dom import DOMNode
 from textual.widgets.option_list import Option
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import PlaceScreen
 from lace_tui.screenshots import Story

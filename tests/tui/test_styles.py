@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from textual.css.parse import parse
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from tests.tui.conftest import press, settle
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.cli.message import edit_file
 from lace_tui.screenshots import Story
 from tests.jobs import JOB_SHELL

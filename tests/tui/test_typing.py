@@ -12,8 +12,9 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
-from lace_tui.actions import action_named
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
+from lace_tui.keys.actions import action_named
+from lace_tui.keys.taste import Taste
 from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.editor import Editor
 from lace_tui.screens.help import Help
@@ -22,7 +23,6 @@ from lace_tui.screens.lines import Lines
 from lace_tui.screens.peers import Peers
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
-from lace_tui.taste import Taste
 from tests.tui.conftest import is_showing, press, settle
 from tests.tui.resolving import opened
 from tests.tui.test_drafts import told

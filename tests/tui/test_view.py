@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui.reading import look_at, read_home
+from lace_tui.model.reading import look_at, read_home
+from lace_tui.model.view import NeedKind, ago
 from lace_tui.screens.marks import fitted, mark
 from lace_tui.screenshots import Story
-from lace_tui.view import NeedKind, ago
 from lazy.belonging.admitting import admit
 from lazy.belonging.circle import accept, invite
 from lazy.belonging.requests import requests

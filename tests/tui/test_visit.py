@@ -10,7 +10,7 @@ from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Offer, Page, PlanPage, Question
 from lace_tui.screens.first import FirstRun

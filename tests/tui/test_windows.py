@@ -7,8 +7,8 @@ import re
 import pytest
 from textual.content import Content
 
-from lace_tui.actions import PLACES
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
+from lace_tui.keys.actions import PLACES
 from lace_tui.screens.cards import Card
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.home import Home

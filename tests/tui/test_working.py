@@ -10,11 +10,11 @@ import pytest
 from textual.events import Paste
 from textual.widgets import Input
 
-from lace_tui.actions import PLACES
-from lace_tui.app import LaceApp
+from lace_tui.app.lace import LaceApp
 from lace_tui.cli.inert import inert
 from lace_tui.docs import pages
-from lace_tui.job import Far, Job
+from lace_tui.keys.actions import PLACES
+from lace_tui.model.job import Far, Job
 from lace_tui.screens.cards import Trouble, failed_card, working_card, working_parts
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.place import PlaceScreen

@@ -13,15 +13,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lace_tui.app.pausing import has_hung_up
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_CANCELLED
-from lace_tui.pausing import has_hung_up
 from vault.errors import CallerError
 
 if TYPE_CHECKING:
     import asyncio
 
-    from lace_tui.app import LaceApp
+    from lace_tui.app.lace import LaceApp
     from vault.surroundings import Surroundings
 
 __all__ = ["NoTerminal", "NotServed", "configure", "run"]
@@ -82,8 +82,8 @@ def _app_of(context: Context) -> LaceApp:
     Raises:
         NotWritable, DiskFull: as `run`.
     """
-    from lace_tui.app import LaceApp  # noqa: PLC0415 - Textual takes longer to load than most verbs to run
-    from lace_tui.taste import read_taste  # noqa: PLC0415
+    from lace_tui.app.lace import LaceApp  # noqa: PLC0415 - Textual takes longer to load than most verbs to run
+    from lace_tui.keys.taste import read_taste  # noqa: PLC0415
 
     def surroundings() -> Surroundings:
         from dataclasses import replace  # noqa: PLC0415 - behind the first frame

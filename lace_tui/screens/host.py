@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from textual.content import Content
     from textual.screen import Screen
 
-    from lace_tui.actions import Scope
-    from lace_tui.job import Job
+    from lace_tui.acts.server import Server
+    from lace_tui.keys.actions import Scope
+    from lace_tui.keys.taste import Taste
+    from lace_tui.model.job import Job
+    from lace_tui.model.view import HomeView, Reach
     from lace_tui.screens.cards import Card
     from lace_tui.screens.dialogs import Question
-    from lace_tui.server import Server
-    from lace_tui.taste import Taste
-    from lace_tui.view import HomeView, Reach
     from lazy.live.answering import Served
     from vault.surroundings import Surroundings
     from vault.vault import Vault

@@ -18,8 +18,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Protocol
 
-from lace_tui.actions import ACTIONS
-from lace_tui.keymap import clashes, key_name, no_keys
+from lace_tui.keys.actions import ACTIONS
+from lace_tui.keys.keymap import clashes, key_name, no_keys
 from vault.errors import LaceError
 from vault.files import FileMissing, read_bounded, write_atomic
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from lace_tui.host import SAVING, Choosing, Losing
+from lace_tui.app.serving import Serving
 from lace_tui.screens.dialogs import Leaving
+from lace_tui.screens.host import SAVING, Choosing, Losing
 from lace_tui.screens.marks import BAD, mark
 from lace_tui.screens.over import Over
-from lace_tui.serving import Serving
 
 if TYPE_CHECKING:
     from textual.content import Content

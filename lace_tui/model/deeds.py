@@ -20,7 +20,7 @@ from lace_tui.cli.releases import (
     since_after,
 )
 from lace_tui.cli.written import kept_as_lines, late_lines
-from lace_tui.redoing import Again, again, redo
+from lace_tui.model.redoing import Again, again, redo
 from lace_tui.verbs.placing import as_encrypted
 from lazy.belonging import circle
 from lazy.belonging.admitting import admit
@@ -58,7 +58,7 @@ from vault.vault import Vault
 from vault.watch import Watch
 
 if TYPE_CHECKING:
-    from lace_tui.view import HomeView
+    from lace_tui.model.view import HomeView
     from vault.desks.choosing import Problem
     from vault.writer import Writer
 

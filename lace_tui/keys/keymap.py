@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
-from lace_tui.actions import ACTIONS, Action, Scope, action_named
+from lace_tui.keys.actions import ACTIONS, Action, Scope, action_named
 
 __all__ = ["clashes", "key_name", "key_of", "keys_of", "no_keys", "shown_keys"]
 

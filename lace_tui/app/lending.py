@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from lace_tui.parting import Parting
-from lace_tui.pausing import pause
+from lace_tui.app.parting import Parting
+from lace_tui.app.pausing import pause
 
 if TYPE_CHECKING:
     from vault.surroundings import Surroundings

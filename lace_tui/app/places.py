@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lace_tui.actions import Scope
+from lace_tui.keys.actions import Scope
 from lace_tui.screens.audit import Audit
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.export import Export

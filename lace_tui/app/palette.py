@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import SystemCommand
 
-from lace_tui.actions import ACTIONS, PLACES, Action, Scope
-from lace_tui.keymap import shown_keys
+from lace_tui.keys.actions import ACTIONS, PLACES, Action, Scope
+from lace_tui.keys.keymap import shown_keys
+from lace_tui.keys.taste import THEME_NAMES
 from lace_tui.screens.help import why_not
 from lace_tui.screens.place import PlaceScreen
-from lace_tui.taste import THEME_NAMES
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from lace_tui.host import Host
+    from lace_tui.screens.host import Host
 
 __all__ = ["commands"]
 

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.output import moment
-from lace_tui.verbs.status import CUT_OFF, place_problems, records_text, text_until
-from lace_tui.view import (
+from lace_tui.model.view import (
     CHOICES,
     FILES_LIMIT,
     ID_SHOWN,
@@ -25,6 +24,7 @@ from lace_tui.view import (
     Reach,
     beginning,
 )
+from lace_tui.verbs.status import CUT_OFF, place_problems, records_text, text_until
 from lazy.belonging.requests import RequestInfo, requests
 from lazy.conflict_words import side_names, side_words, update_command, update_desk
 from lazy.conflicts import conflicts

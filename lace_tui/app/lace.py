@@ -19,20 +19,20 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import ModalScreen
 
-from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
-from lace_tui.bindings import bindings_of
+from lace_tui.app.lending import Lending
+from lace_tui.app.styles import Styles
+from lace_tui.app.themes import THEMES
 from lace_tui.cli.inert import inert
-from lace_tui.keymap import key_of, keys_of
-from lace_tui.lending import Lending
-from lace_tui.messages import DidAsk, DidFail, DidRead
+from lace_tui.keys.actions import ACTIONS, PLACES, Scope, action_named
+from lace_tui.keys.bindings import bindings_of
+from lace_tui.keys.keymap import key_of, keys_of
+from lace_tui.keys.taste import Taste, keep_theme
 from lace_tui.screens.cards import Card, failed_card, stored_card
 from lace_tui.screens.dialogs import Offer, Page
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
+from lace_tui.screens.messages import DidAsk, DidFail, DidRead
 from lace_tui.screens.place import PlaceScreen
-from lace_tui.styles import Styles
-from lace_tui.taste import Taste, keep_theme
-from lace_tui.themes import THEMES
 from lazy.noted_visits import sync_command, synced
 from vault.errors import LaceError
 
@@ -57,7 +57,7 @@ def _screen(place: Scope) -> PlaceScreen:
     """Return a new screen of a place; all but the first are loaded when somebody goes there."""
     if place is Scope.HOME:
         return Home()
-    from lace_tui.places import SCREENS  # noqa: PLC0415 - a quarter of the time until the first paint
+    from lace_tui.app.places import SCREENS  # noqa: PLC0415 - a quarter of the time until the first paint
 
     return SCREENS[place]()
 
@@ -431,6 +431,6 @@ class LaceApp(Lending):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Offer the table's actions in the palette, each with its key and its command, and the themes."""
-        from lace_tui.palette import commands  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.app.palette import commands  # noqa: PLC0415 - no part of the first frame
 
         return commands(self, screen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from lace_tui.actions import Scope, actions_of
+from lace_tui.keys.actions import Scope, actions_of
 
 __all__ = ["bindings_of"]
 

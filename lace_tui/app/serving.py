@@ -10,19 +10,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lace_tui.asking import Asking
+from lace_tui.app.asking import Asking
 from lace_tui.cli.inert import inert
-from lace_tui.keymap import key_of
-from lace_tui.messages import DidAsk, DidServe
+from lace_tui.keys.keymap import key_of
 from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, STRONG, mark
+from lace_tui.screens.messages import DidAsk, DidServe
 from vault.errors import LaceError
 
 if TYPE_CHECKING:
     from textual.content import Content
     from textual.message import Message
 
-    from lace_tui.server import Server
+    from lace_tui.acts.server import Server
     from lazy.live.answering import Served
     from lazy.receiving.revoked import Revoked
     from vault.surroundings import Surroundings

@@ -17,18 +17,18 @@ from textual.app import App
 from textual.message import Message
 from textual.screen import ModalScreen
 
-from lace_tui.keymap import key_of
-from lace_tui.messages import DidAsk, DidFail, DidWork
+from lace_tui.keys.keymap import key_of
 from lace_tui.screens.cards import KEY_LOCKED, Card, Trouble, working_card, working_parts
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.marks import QUIET, mark
+from lace_tui.screens.messages import DidAsk, DidFail, DidWork
 from lace_tui.screens.passphrase import Passphrase
 from vault.errors import LaceError
 
 if TYPE_CHECKING:
     from textual.content import Content
 
-    from lace_tui.job import Job
+    from lace_tui.model.job import Job
     from vault.surroundings import Surroundings
     from vault.vault import Vault
     from vault.watch import Watch
@@ -188,7 +188,7 @@ class Working(App[None]):
             return False
         if not self.can_start:
             return False
-        from lace_tui.job import Job  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.model.job import Job  # noqa: PLC0415 - no part of the first frame
 
         job = Job(what)
         self.job = job

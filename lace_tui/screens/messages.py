@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from lace_tui.job import Job
+    from lace_tui.model.job import Job
+    from lace_tui.model.view import HomeView, Reach
     from lace_tui.screens.cards import Card, Trouble
-    from lace_tui.view import HomeView, Reach
     from lazy.live.answering import Served
 
 __all__ = ["DidAsk", "DidFail", "DidLook", "DidRead", "DidServe", "DidWork"]

@@ -12,17 +12,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lace_tui.actions import Scope
-from lace_tui.host import Readable
-from lace_tui.messages import DidAsk, DidLook, DidRead
+from lace_tui.app.working import Working
+from lace_tui.keys.actions import Scope
+from lace_tui.screens.host import Readable
+from lace_tui.screens.messages import DidAsk, DidLook, DidRead
 from lace_tui.screens.place import PlaceScreen
-from lace_tui.working import Working
 from vault.left_log import is_left
 
 if TYPE_CHECKING:
     from textual.message import Message
 
-    from lace_tui.view import HomeView, Reach
+    from lace_tui.model.view import HomeView, Reach
     from vault.surroundings import Surroundings
 
 __all__ = ["Looking", "StoreWatch"]
@@ -119,7 +119,7 @@ class Looking(Working):
         number = self._readings
 
         def do() -> Message:
-            from lace_tui.reading import read_home  # noqa: PLC0415 - the floors below are loaded behind the first frame
+            from lace_tui.model.reading import read_home  # noqa: PLC0415 - the floors below are loaded behind the first frame
 
             with self._vault() as vault:
                 return DidRead(number, read_home(vault))
@@ -142,9 +142,6 @@ class Looking(Working):
 
     def _warm(self) -> Message:
         """Load the other places and what Home does, so that the first key does not wait for them."""
-        import lace_tui.deeds  # noqa: PLC0415
-        import lace_tui.places  # noqa: PLC0415, F401
-
         return DidAsk(lambda _: None, None)
 
     def _look(self) -> None:
@@ -155,7 +152,7 @@ class Looking(Working):
         watch = self._store = self._store or StoreWatch(folder / ".vault" / "store.db")
 
         def look() -> Message:
-            from lace_tui.reading import look_at  # noqa: PLC0415 - loaded by the reading before
+            from lace_tui.model.reading import look_at  # noqa: PLC0415 - loaded by the reading before
 
             reach = {place.place.name: look_at(place.place) for place in view.places}
             return DidLook(reach, watch.generation(), watch.was_copied(view.mark))

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from lace_tui.actions import action_named
-from lace_tui.host import Answered, Refused
-from lace_tui.keymap import shown_keys
-from lace_tui.looking import Looking
+from lace_tui.app.looking import Looking
+from lace_tui.keys.actions import action_named
+from lace_tui.keys.keymap import shown_keys
+from lace_tui.keys.taste import Taste
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
+from lace_tui.screens.host import Answered, Refused
 from lace_tui.screens.marks import mark
 from lace_tui.screens.place import PlaceScreen
-from lace_tui.taste import Taste
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from lace_tui.deeds import TakenBack
+    from lace_tui.model.deeds import TakenBack
     from vault.vault import Vault
 
 __all__ = ["Asking"]
