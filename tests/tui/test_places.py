@@ -308,7 +308,8 @@ async def test_export_and_report_take_a_path_from_the_same_folder(
         await settle(pilot)
         await press(pilot, "7", "x")
         app.screen.query_one(Input).value = "sub/../../out"
-        await press(pilot, "enter", "escape")
+        await press(pilot, "enter")
+        await press(pilot, "escape")
         assert app.card is not None
         assert app.card.title == f"Export: {story.folder('alice').parent / 'out'}"
         monkeypatch.setattr(importlib, "import_module", absent)
