@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from tests.transports.git_hosts import bare_repository, git
 from transports.git.command import GitRunner
-from transports.git.object_files import ObjectFiles
+from transports.git.object_files import ObjectFiles, object_id
 from transports.git.objects import Objects, Row, tree_of
 from transports.git.packs import write_pack
 from transports.git.remote import parse_remote
@@ -157,6 +158,25 @@ def test_what_unfolds_without_end_takes_no_memory(runner: GitRunner) -> None:
     files = ObjectFiles(lambda: runner.repository)
     assert files.info([_ABSENT]) == {}
     assert files.read(_ABSENT) is None
+
+
+def test_what_is_kept_ahead_is_bounded_by_its_bytes(runner: GitRunner) -> None:
+    """Faults 34: files of two kilobytes each, which unfold to megabytes, are not all held at once."""
+    names = []
+    for number in range(16):
+        data = bytes([number]) + bytes((2 << 20) - 1)
+        names.append(object_id("blob", data))
+        file = runner.repository / "objects" / names[-1][:2] / names[-1][2:]
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(zlib.compress(b"blob %d\0" % len(data) + data, 9))
+    files = ObjectFiles(lambda: runner.repository)
+    tracemalloc.start()
+    try:
+        assert None not in files.info(names).values()
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 8 << 20
 
 
 def test_a_pipe_in_the_place_of_a_file_is_left_to_git(runner: GitRunner) -> None:

@@ -32,7 +32,7 @@ _INDEX_BYTES = MIB  # of all indexes
 _FIRST_BYTES = 8 * 1024
 _SMALL = 64 * 1024  # bytes of a file that is read at once
 _KEPT_BYTES = 4 * MIB  # of small packs, kept while others are read
-_AHEAD = 256  # small objects
+_AHEAD_BYTES = 2 * MIB  # of objects kept ahead
 _MOST_PACKS = 1024
 _FAR = 1 << 31  # an offset from which an index says it elsewhere
 _KIND_OF = {number: kind for kind, number in KINDS.items()}
@@ -67,6 +67,7 @@ class ObjectFiles:
         self._first: list[int] = []  # where in them those of each index begin
         self._room = _INDEX_BYTES
         self._ahead: dict[str, bytes] = {}  # small objects that were proven to learn what they are, and not read yet
+        self._ahead_size = 0
         self._small: dict[str, bytes] = {}  # packs that a visit left, of which most objects are read
         self._kept = 0  # bytes of those
 
@@ -76,7 +77,7 @@ class ObjectFiles:
         self._indexes, self._names, self._first = [], b"", []
         self._small.clear()
         self._ahead.clear()
-        self._kept = 0
+        self._kept = self._ahead_size = 0
 
     def info(self, oids: Iterable[str]) -> dict[str, Info | None]:
         """Return what objects are, None for those that do not lie here; without those of which git is to be asked."""
@@ -102,6 +103,7 @@ class ObjectFiles:
         if not is_oid(oid) or not (self._packs is not None if self._root else self._look()):
             return None
         if (proven := self._ahead.pop(oid, None)) is not None:
+            self._ahead_size -= len(proven)
             return proven
         try:
             kind, data = self._packed_bytes(oid) or self._single_bytes(oid)
@@ -175,10 +177,18 @@ class ObjectFiles:
         kind, data = _single_parts(part)
         if object_id(kind, data) != oid:
             raise _NotPlain
-        if len(self._ahead) >= _AHEAD:
-            self._ahead.clear()
-        self._ahead[oid] = data
+        self._keep_ahead(oid, data)
         return Info(oid, kind, len(data))
+
+    def _keep_ahead(self, oid: str, data: bytes) -> None:
+        """Keep a proven object until it is read; by its bytes, for two kilobytes unfold to as many megabytes."""
+        if len(data) >= _SMALL:
+            return
+        self._ahead_size += len(data) - len(self._ahead.pop(oid, b""))
+        if self._ahead_size > _AHEAD_BYTES:
+            self._ahead.clear()
+            self._ahead_size = len(data)
+        self._ahead[oid] = data
 
     def _packed_bytes(self, oid: str) -> tuple[str, bytes] | None:
         """Return kind and bytes of an object in a pack; None where it lies in none."""
