@@ -12,11 +12,14 @@ from random import Random
 import pytest
 
 from tests.transports.git_hosts import bare_repository, git
+from transports.git import packs
 from transports.git.command import GitRunner
 from transports.git.object_files import ObjectFiles, object_id
 from transports.git.objects import Objects, Row, tree_of
 from transports.git.packs import write_pack
 from transports.git.remote import parse_remote
+from transports.git.upkeep import clear_partial
+from vault.files import DiskFull
 
 _ABSENT = "17" * 20
 _COMMIT = "tree {}\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx\n"
@@ -147,6 +150,39 @@ def _checked(repository: Path, names: Sequence[str], stored: dict[str, bytes]) -
     read = [files.read(name) for name in names]
     assert all(data in (None, stored[name]) for name, data in zip(names, read, strict=True))
     return read.count(None)
+
+
+def test_a_pack_whose_index_cannot_be_written_goes(runner: GitRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faults 3: on a full disk nothing stays that no git can read, and what lay there before does."""
+    directory = runner.repository / "objects" / "pack"
+    data = b"x" * 1000
+    name = object_id("blob", data)
+
+    def full(*_args: object) -> bytes:
+        raise DiskFull("There is no room.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(packs, "_index", full)
+        with pytest.raises(DiskFull):
+            write_pack(directory, [name], [("blob", data)])
+        assert not list(directory.iterdir())
+    write_pack(directory, [name], [("blob", data)])
+    with monkeypatch.context() as patch:
+        patch.setattr(packs, "_index", full)
+        with pytest.raises(DiskFull):
+            write_pack(directory, [name], [("blob", data)])
+    assert ObjectFiles(lambda: runner.repository).read(name) == data
+
+
+def test_a_pack_that_was_left_without_its_index_is_cleared_away(runner: GitRunner) -> None:
+    """Faults 5: whoever was killed between the two leaves up to a gigabyte that nobody can read."""
+    directory = runner.repository / "objects" / "pack"
+    datas = [b"x" * 1000, b"y" * 1000]
+    names = [object_id("blob", data) for data in datas]
+    kept, lost = (write_pack(directory, [name], [("blob", data)]) for name, data in zip(names, datas, strict=True))
+    lost.with_suffix(".idx").unlink()
+    clear_partial(runner.repository)
+    assert {file.name for file in directory.iterdir()} == {kept.name, kept.with_suffix(".idx").name}
 
 
 def test_what_unfolds_without_end_takes_no_memory(runner: GitRunner) -> None:

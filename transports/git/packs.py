@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha1
 from itertools import accumulate, chain, starmap
 from pathlib import Path
@@ -76,8 +77,15 @@ def write_pack(directory: Path, oids: Sequence[str], objects: Iterable[tuple[str
             else:
                 total = first
     offsets = list(accumulate(sizes))[:-1] if oids else []
-    with AtomicFile(file.with_suffix(".idx"), 0o444) as index:
-        index.write(_index(oids, sums, offsets, total))
+    lists = file.with_suffix(".idx")
+    try:
+        with AtomicFile(lists, 0o444) as index:
+            index.write(_index(oids, sums, offsets, total))
+    except BaseException:
+        if not lists.exists():  # nobody could read it; of one that was here before the index stands
+            with suppress(OSError):
+                file.unlink()
+        raise
     return file
 
 

@@ -81,10 +81,12 @@ def hold(path: Path, when_alone: Callable[[], None]) -> BinaryIO | None:
 def clear_partial(path: Path) -> None:
     """Clear what a fetch or copy that was cut left of a pack; only in the turn of a fetch, or where nobody else is."""
     packs = path / "objects" / "pack"
-    for leftover in _names(str(packs)):
-        if leftover.startswith("tmp_") or leftover.endswith(".tmp"):
+    names = set(_names(str(packs)))
+    for name in names:
+        is_alone = name.endswith(".pack") and f"{name.removesuffix('.pack')}.idx" not in names  # the index comes last
+        if is_alone or name.startswith("tmp_") or name.endswith(".tmp"):
             with contextlib.suppress(OSError):
-                (packs / leftover).unlink()
+                (packs / name).unlink()
 
 
 @contextlib.contextmanager
