@@ -152,6 +152,19 @@ def _checked(repository: Path, names: Sequence[str], stored: dict[str, bytes]) -
     return read.count(None)
 
 
+def test_a_pack_that_says_another_size_than_it_holds_is_left_to_git(runner: GitRunner) -> None:
+    """CYB-17: how large an object is decides whether it is read at all, so what is read has that many bytes."""
+    data = b"x" * 9
+    name = object_id("blob", data)
+    pack = write_pack(runner.repository / "objects" / "pack", [name], [("blob", data)])
+    pack.chmod(0o644)
+    whole = pack.read_bytes()
+    pack.write_bytes(whole[:12] + bytes([whole[12] + 1]) + whole[13:])
+    files = ObjectFiles(lambda: runner.repository)
+    assert files.info([name]) == {name: (name, "blob", 10)}
+    assert files.read(name) is None
+
+
 def test_a_pack_whose_index_cannot_be_written_goes(runner: GitRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """Faults 3: on a full disk nothing stays that no git can read, and what lay there before does."""
     directory = runner.repository / "objects" / "pack"

@@ -198,7 +198,10 @@ class ObjectFiles:
         kind, size, length = _packed_head(self._pack_part(at[0], at[1], _HEAD_BYTES))
         if size > _OBJECT_BYTES:
             raise _NotPlain
-        return kind, _unfolded(self._pack_part(at[0], at[1] + length, size + size // 1024 + _HEAD_BYTES), size)
+        data = _unfolded(self._pack_part(at[0], at[1] + length, size + size // 1024 + _HEAD_BYTES), size)
+        if len(data) != size:  # who asked how large it is was told so
+            raise _NotPlain
+        return kind, data
 
     def _single_bytes(self, oid: str) -> tuple[str, bytes]:
         """Return kind and bytes of an object that lies singly."""
