@@ -20,6 +20,7 @@ from lazy.interlace.negotiate import Hello
 from lazy.interlace.plan import GROUP_SHARED
 from lazy.visits.terms import hello_facts
 from tests.fuzz.engine import Target
+from tests.fuzz.git import GIT
 from tests.fuzz.interlace import INTERLACE
 from tests.fuzz.roads import ROADS
 from tests.fuzz.words import WORDS
@@ -382,6 +383,7 @@ _BUILDERS: dict[str, tuple[Callable[[bytes], object], Callable[[], tuple[bytes, 
     "mark": (MarkState.decode, lambda: (world().mark,)),
     "ignore": (_ignore, lambda: (b"*.o\n!keep.o\n/build/\na/**/b\n[a-z]?\n# x\n\\#y\n",)),
     "scancache": (_scan, lambda: tuple(world().blobs)),
+    **GIT,
     **ROADS,
     **INTERLACE,
     **WORDS,

@@ -25,7 +25,7 @@ from transports.layout import MIB
 from vault.errors import LaceError
 from vault.files import read_bounded
 
-__all__ = ["HostRepository", "NotPlain", "Receiving", "batches"]
+__all__ = ["HostRepository", "NotPlain", "Receiving", "batches", "packed_refs"]
 
 _REFS = "refs/heads/lace"
 _LOOSE = re.compile(r"([0-9a-f]{40})\n", re.ASCII)
@@ -80,7 +80,7 @@ class HostRepository:
             self.close()  # who is asked anew does not hold a pack open that is gone
         inner = self._opened().path
         found = _loose(inner / _REFS, names)  # first: a ref that is packed meanwhile is in either
-        for name, oid in _packed(inner / "packed-refs").items():
+        for name, oid in packed_refs(inner / "packed-refs").items():
             if names is None or name in names:
                 found.setdefault(name, oid)
         if names is not None and len(found) < len(set(names)):
@@ -169,7 +169,12 @@ def _loose(folder: Path, names: Collection[str] | None) -> dict[str, str]:
     return found
 
 
-def _packed(file: Path) -> dict[str, str]:
+def packed_refs(file: Path) -> dict[str, str]:
+    """Return the refs below lace/ in a file in which git packs refs, with where they stand.
+
+    Raises:
+        NotPlain: it is damaged, or not as git writes it.
+    """
     found: dict[str, str] = {}
     try:
         text = read_bounded(file, _PACKED_BYTES).decode("ascii", "replace") if file.exists() else ""
