@@ -15,7 +15,7 @@ from tests.transports.git_hosts import bare_repository, git
 from transports.git.host import NotPlain, packed_refs
 from transports.git.object_files import ObjectFiles, object_id
 from transports.git.objects import Row, rows_of, tree_of
-from transports.git.packs import KINDS, NAME_BYTES, index_names, index_offset, write_pack
+from transports.git.packs import KINDS, NAME_BYTES, index_names, index_offset, index_row, write_pack
 
 __all__ = ["GIT"]
 
@@ -62,6 +62,12 @@ def _packs() -> tuple[tuple[bytes, bytes], ...]:
     return (*found, (own.with_suffix(".idx").read_bytes(), own.read_bytes()))
 
 
+def _long() -> bytes:
+    """Return an index of more objects than are searched one after the other."""
+    stored = {object_id("blob", data): ("blob", data) for data in map(bytes, range(100))}
+    return write_pack(_source()[0], list(stored), stored.values()).with_suffix(".idx").read_bytes()
+
+
 def _agree(names: Iterable[str]) -> None:
     """Check that what is read is what its name says, and what was said of it before."""
     files = ObjectFiles(_place)
@@ -87,8 +93,10 @@ def _index(data: bytes) -> None:
     for index in (data, data[:-_SUM] + sha1(data[:-_SUM], usedforsecurity=False).digest()):
         names = index_names(index)
         rows = [] if names is None else [names[at : at + NAME_BYTES] for at in range(0, len(names), NAME_BYTES)]
-        for row in range(len(rows)):
+        for row, name in enumerate(rows):
             index_offset(index, row)
+            found = index_row(index, name)
+            assert found is None or rows[found] == name
         _lay(index, _packs()[0][1])
         _agree([*_source()[1], *(name.hex() for name in rows[:_SOME])])
 
@@ -147,7 +155,7 @@ def _some_refs() -> tuple[bytes, ...]:
 
 
 GIT: dict[str, tuple[Callable[[bytes], object], Callable[[], tuple[bytes, ...]]]] = {
-    "git-index": (_index, lambda: tuple(index for index, _ in _packs())),
+    "git-index": (_index, lambda: (*(index for index, _ in _packs()), _long())),
     "git-pack": (_pack, lambda: tuple(pack for _, pack in _packs())),
     "git-object": (_object, _objects),
     "git-rows": (_rows, lambda: tuple(data for data in _source()[1].values() if rows_of(data, _ROWS))),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import struct
 import tracemalloc
 import zlib
 from collections.abc import Callable, Sequence
@@ -14,7 +16,7 @@ import pytest
 from tests.transports.git_hosts import bare_repository, git
 from transports.git import packs
 from transports.git.command import GitRunner
-from transports.git.object_files import ObjectFiles, object_id
+from transports.git.object_files import Info, ObjectFiles, object_id
 from transports.git.objects import Objects, Row, tree_of
 from transports.git.packs import write_pack
 from transports.git.remote import parse_remote
@@ -150,6 +152,26 @@ def _checked(repository: Path, names: Sequence[str], stored: dict[str, bytes]) -
     read = [files.read(name) for name in names]
     assert all(data in (None, stored[name]) for name, data in zip(names, read, strict=True))
     return read.count(None)
+
+
+def test_many_objects_of_one_pack_are_found_each_by_its_name(runner: GitRunner) -> None:
+    """And with a sum that is right beside counts that are wrong, nothing false is found, and nothing breaks."""
+    stored = {object_id("blob", data): data for data in (b"%d" % number for number in range(300))}
+    pack = write_pack(runner.repository / "objects" / "pack", list(stored), [("blob", d) for d in stored.values()])
+    files = ObjectFiles(lambda: runner.repository)
+    infos: dict[str, Info | None] = {name: Info(name, "blob", len(data)) for name, data in stored.items()}
+    assert files.info([*stored, _ABSENT]) == infos | {_ABSENT: None}
+    assert [files.read(name) for name in stored] == list(stored.values())
+    index = pack.with_suffix(".idx")
+    index.chmod(0o644)
+    whole = index.read_bytes()
+    for counts in ((0,) * 255, ((1 << 32) - 1,) * 255, tuple(range(255, 0, -1))):
+        changed = whole[:8] + struct.pack(">255I", *counts) + whole[8 + 255 * 4 : -20]
+        index.write_bytes(changed + hashlib.sha1(changed, usedforsecurity=False).digest())
+        files.forget()
+        told = files.info(stored)
+        assert all(told[name] in (None, infos[name]) for name in stored)
+        assert all(files.read(name) in (None, data) for name, data in stored.items())
 
 
 def test_a_pack_that_says_another_size_than_it_holds_is_left_to_git(runner: GitRunner) -> None:

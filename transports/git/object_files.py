@@ -17,7 +17,7 @@ from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
 
-from transports.git.packs import KINDS, NAME_BYTES, index_names, index_offset
+from transports.git.packs import KINDS, NAME_BYTES, index_names, index_offset, index_row
 from transports.layout import MIB
 
 __all__ = ["Info", "ObjectFiles", "is_oid", "object_id"]
@@ -28,7 +28,8 @@ _HEAD = re.compile(rb"(commit|tree|blob) (0|[1-9][0-9]{0,9})\0")
 _HEAD_BYTES = 32  # of a head, singly or in a pack
 _OBJECT_BYTES = 2 * MIB  # of one that is read here
 _SLACK = 64 * 1024  # bytes that a file may have beyond those of its object
-_INDEX_BYTES = MIB  # of all indexes
+_INDEX_BYTES = 4 * MIB  # of all indexes
+_SHORT = 64 * NAME_BYTES  # bytes of the names in an index that is searched together with others
 _FIRST_BYTES = 8 * 1024
 _SMALL = 64 * 1024  # bytes of a file that is read at once
 _KEPT_BYTES = 4 * MIB  # of small packs, kept while others are read
@@ -62,8 +63,9 @@ class ObjectFiles:
         self._path = path
         self._root = ""
         self._packs: set[str] | None = set()  # those that are known; None where git is to be asked
-        self._indexes: list[tuple[str, bytes]] = []
-        self._names = b""  # of all indexes: to search them takes less than to sort them out
+        self._long: list[tuple[str, bytes]] = []  # packs with many objects and their indexes
+        self._indexes: list[tuple[str, bytes]] = []  # of the others
+        self._names = b""  # in those: to search few takes less than to sort them out
         self._first: list[int] = []  # where in them those of each index begin
         self._room = _INDEX_BYTES
         self._ahead: dict[str, bytes] = {}  # small objects that were proven to learn what they are, and not read yet
@@ -74,7 +76,7 @@ class ObjectFiles:
     def forget(self) -> None:
         """Look anew at the next question."""
         self._root, self._packs, self._room = "", set(), _INDEX_BYTES
-        self._indexes, self._names, self._first = [], b"", []
+        self._long, self._indexes, self._names, self._first = [], [], b"", []
         self._small.clear()
         self._ahead.clear()
         self._kept = self._ahead_size = 0
@@ -142,6 +144,9 @@ class ObjectFiles:
             if data is None or names is None:
                 return False
             self._room -= len(data)
+            if len(names) > _SHORT:
+                self._long.append((stem, data))
+                continue
             self._indexes.append((stem, data))
             self._first.append(at)
             parts.append(names)
@@ -154,14 +159,13 @@ class ObjectFiles:
         name, at = bytes.fromhex(oid), -1
         while (at := self._names.find(name, at + 1)) >= 0 and at % NAME_BYTES:
             pass
-        if at < 0:
-            return None
-        number = bisect_right(self._first, at) - 1
-        stem, data = self._indexes[number]
-        offset = index_offset(data, (at - self._first[number]) // NAME_BYTES)
-        if offset >= _FAR:
-            raise _NotPlain
-        return stem, offset
+        if at >= 0:
+            number = bisect_right(self._first, at) - 1
+            return _located(*self._indexes[number], (at - self._first[number]) // NAME_BYTES)
+        for stem, data in self._long:
+            if (row := index_row(data, name)) is not None:
+                return _located(stem, data, row)
+        return None
 
     def _info(self, oid: str) -> Info | None:
         at = self._found(oid)
@@ -231,6 +235,13 @@ class ObjectFiles:
         if part is None:
             raise _NotPlain
         return part
+
+
+def _located(stem: str, index: bytes, row: int) -> tuple[str, int]:
+    offset = index_offset(index, row)
+    if offset >= _FAR:
+        raise _NotPlain
+    return stem, offset
 
 
 def _part(path: str, offset: int, size: int) -> bytes | None:

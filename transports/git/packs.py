@@ -16,7 +16,7 @@ from typing import Final
 
 from vault.files import AtomicFile
 
-__all__ = ["KINDS", "NAME_BYTES", "index_names", "index_offset", "packed", "write_pack"]
+__all__ = ["KINDS", "NAME_BYTES", "index_names", "index_offset", "index_row", "packed", "write_pack"]
 
 KINDS: Final = {"commit": 1, "tree": 2, "blob": 3}
 NAME_BYTES = 20  # of an object in an index
@@ -123,6 +123,21 @@ def index_names(data: bytes) -> bytes | None:
     ):
         return None
     return data[_ROWS_AT : _ROWS_AT + count * _SUM]
+
+
+def index_row(data: bytes, name: bytes) -> int | None:
+    """Return the row of a name in a sound index, as git looks for it; None where git would find none."""
+    (count,) = _NUMBER.unpack_from(data, _ROWS_AT - 4)
+    at = len(_INDEX) + 4 * name[0]
+    low = _NUMBER.unpack_from(data, at - 4)[0] if name[0] else 0
+    high = min(_NUMBER.unpack_from(data, at)[0], count)  # its sum is right, and whoever wrote it may not be
+    while low < high:
+        row = (low + high) // 2
+        there = data[_ROWS_AT + row * NAME_BYTES : _ROWS_AT + (row + 1) * NAME_BYTES]
+        if there == name:
+            return int(row)
+        low, high = (row + 1, high) if there < name else (low, row)
+    return None
 
 
 def index_offset(data: bytes, row: int) -> int:
