@@ -15,7 +15,7 @@ from lazy.conflict_sides import beside_line, last_in_common, line_of, release_si
 from lazy.conflict_words import deciding_command, other_side
 from lazy.contested import Conflict, ConflictKind, Proposal, Status, status_of, worded
 from lazy.counted import counted
-from lazy.decided_above import holds_all, is_between
+from lazy.decided_above import is_undecided, with_ended
 from lazy.head_conflicts import head_conflicts, is_asked_by, is_built_upon
 from lazy.overtaken import is_overtaken, later_states
 from lazy.people import label_of
@@ -48,9 +48,7 @@ class NoSuchConflict(CallerError):
 
 def conflicts(vault: Vault, *, include_settled: bool = False) -> list[Conflict]:
     """Return the open conflicts, or all there ever were, in (desk, version, id) order."""
-    contested = _contested(vault)
-    lines = {desk: _lines(vault, desk) for desk in {desk for desk, _, _ in contested}}
-    found = [_version_conflict(vault, desk, version, group, lines[desk]) for desk, version, group in contested]
+    found = _version_conflicts(vault)
     found += head_conflicts(vault, [c for c in found if c.is_open])
     return [c for c in found if include_settled or c.is_open]
 
@@ -113,10 +111,13 @@ def conflict_of(vault: Vault, conflict_id: str) -> Conflict:
 
 
 def _version_named(vault: Vault, conflict_id: str) -> Conflict | None:
-    """Return the version conflict with exactly this id, settled or not; the others are not looked at."""
+    """Return the version conflict with exactly this id; the others are looked at where decisions on it disagree."""
     for desk, version, group in _contested(vault):
         if _id(vault, desk, str(version)) == conflict_id:
-            return _version_conflict(vault, desk, version, group, _lines(vault, desk))
+            found = _version_conflict(vault, desk, version, group, _lines(vault, desk))
+            if not is_undecided(found):
+                return found
+            return next(one for one in _version_conflicts(vault) if one.id == conflict_id)
     return None
 
 
@@ -205,7 +206,16 @@ def _lines(vault: Vault, desk: str) -> _Lines:
     return _Lines(line, mine, later_states(vault, desk, mine))
 
 
+def _version_conflicts(vault: Vault) -> list[Conflict]:
+    """Return all contested versions, settled or not, each judged once, in (desk, version) order."""
+    contested = _contested(vault)
+    lines = {desk: _lines(vault, desk) for desk in {desk for desk, _, _ in contested}}
+    found = [_version_conflict(vault, desk, version, group, lines[desk]) for desk, version, group in contested]
+    return with_ended(vault.store, found, {desk: of_desk.mine for desk, of_desk in lines.items()})
+
+
 def _version_conflict(vault: Vault, desk: str, version: Version, group: list[ReleaseInfo], lines: _Lines) -> Conflict:
+    """Return one contested version, as if a decision on another one said nothing of it (`with_ended`)."""
     conflict_id = _id(vault, desk, str(version))
     row = vault.store.rows("SELECT detected, accepted FROM conflict WHERE id = ?", conflict_id)
     detected, accepted = (str(row[0][0]), str(row[0][1])) if row else ("", "")
@@ -233,9 +243,6 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
     if settled and not proposals:
         status = status_of(sides, decided[0].chosen, vault.node.text)
         decided = known.last([*decided, *known.agreeing(decided)])
-    results = tuple(r.result for r in decided)
-    if len(contents) > 1 and not proposals and (joined := _joined(vault, desk, version, results, lines)):
-        status, results = Status.MERGED, joined
     return Conflict(
         id=conflict_id,
         kind=ConflictKind.VERSION,
@@ -246,23 +253,6 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
         detected=detected,
         status=status,
         proposals=proposals,
-        results=results,
+        results=tuple(r.result for r in decided),
         is_overtaken=is_overtaken(lines.later, [release.commit for release in group], [r.result for r in found]),
     )
-
-
-def _joined(
-    vault: Vault, desk: str, version: Version, results: tuple[RecordHash, ...], lines: _Lines
-) -> tuple[RecordHash, ...]:
-    """Return what was decided here of a version whose sides are what these decisions made; else nothing.
-
-    One that holds them all is above each side of it, so no two versions are asked about each other.
-    """
-    for of_desk, other, group in _contested(vault):
-        commits = [release.commit for release in group]
-        if of_desk == desk and other != version and is_between(vault.store, results, commits):
-            found = _version_conflict(vault, desk, other, group, lines)
-            here = tuple(result for result in found.results if result.text in lines.mine)
-            if found.status is not Status.PENDING and holds_all(vault.store, results, here):
-                return here
-    return ()

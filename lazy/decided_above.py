@@ -6,13 +6,14 @@ then, and what its sides differ in is what the two decisions differ in: who deci
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from lazy.contested import Conflict, Status
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor
 from vault.store import Store
 
-__all__ = ["holds_all", "is_between"]
+__all__ = ["is_between", "is_undecided", "with_ended"]
 
 
 def is_between(store: Store, results: Collection[RecordHash], sides: Sequence[RecordHash]) -> bool:
@@ -29,6 +30,49 @@ def is_between(store: Store, results: Collection[RecordHash], sides: Sequence[Re
     return set().union(*held) == set(results) and all(len(some) < len(results) for some in held)
 
 
-def holds_all(store: Store, results: Collection[RecordHash], commits: Sequence[RecordHash]) -> bool:
-    """Tell whether there are commits, and each of them contains all of these decisions."""
-    return bool(commits) and all(is_ancestor(store, one, commit) for commit in commits for one in results)
+def is_undecided(conflict: Conflict) -> bool:
+    """Tell whether decisions on a version count here and disagree, and nothing else is proposed."""
+    return conflict.status is Status.PENDING and not conflict.proposals and bool(conflict.results)
+
+
+def with_ended(store: Store, found: Sequence[Conflict], mine: Mapping[str, Collection[str]]) -> list[Conflict]:
+    """Return contested versions; one whose decisions disagree ends with a version that was decided between them.
+
+    What was decided there is its result then. One that ends may end others below it in turn.
+
+    Args:
+        store: where they are.
+        found: all contested versions, each as if no other one said anything of it.
+        mine: of each desk, hash texts of the commits that my folder has.
+    """
+    known = {one.id: one for one in found}
+    apart: set[tuple[str, str]] = set()  # a version, and one whose sides differ in something else
+    waiting = [one for one in reversed(found) if is_undecided(one)]  # what ends others mostly has a higher number
+    while waiting:
+        for one in waiting:
+            for other in _nearest_first(one, known.values()):
+                if other.status is Status.PENDING or (one.id, other.id) in apart:
+                    continue
+                if not is_between(store, one.results, [side.commit for side in other.sides]):
+                    apart.add((one.id, other.id))
+                elif results := _above(store, one, other, mine[one.desk]):
+                    known[one.id] = one._replace(status=Status.MERGED, results=results)
+                    break
+        left = [one for one in waiting if known[one.id].status is Status.PENDING]
+        if len(left) == len(waiting):
+            break
+        waiting = left
+    return list(known.values())
+
+
+def _nearest_first(one: Conflict, others: Collection[Conflict]) -> list[Conflict]:
+    """Return the other versions of a desk, those above first: the next one is mostly what it is about."""
+    at, of_desk = one.version, [(other.version, other) for other in others if other.desk == one.desk]
+    ranked = [(version < at, version, other) for version, other in of_desk if at and version and version != at]
+    return [other for *_, other in sorted(ranked, key=lambda each: each[:2])]
+
+
+def _above(store: Store, one: Conflict, other: Conflict, mine: Collection[str]) -> tuple[RecordHash, ...]:
+    """Return what was decided on another version and is mine, where each of it holds all decisions on this one."""
+    here = tuple(result for result in other.results if result.text in mine)
+    return here if all(is_ancestor(store, low, high) for high in here for low in one.results) else ()

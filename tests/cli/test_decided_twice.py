@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import lazy.conflicts
+from lazy.conflicts import conflict_of, conflicts
+from lazy.contested import Status
+from tests.circle.world import open_vault
 from tests.cli.conftest import make_trio
 from tests.people import Person
 from tests.shelf import Shelf
@@ -30,6 +36,18 @@ def _decided_twice(root: Path) -> tuple[Person, Person, Person]:
     for person in (alice, bob, alice, cara):
         person.run("sync", "stick")
     return alice, bob, cara
+
+
+@pytest.fixture
+def again(twice: tuple[Person, Person, Person]) -> tuple[Person, Person]:
+    """Alice and bob, who then each merged 2.1.0 as 2.2.0 in their own way, and decided that."""
+    alice, bob, _ = twice
+    for person in (alice, bob):
+        person.write("notes.md", f"once more, says {person.name}\ntwo\nthree\nfour\nfive\n")
+        person.lace("resolve", "2.1.0", "--merged", "2.2.0", "--yes")
+    for person in (alice, bob, alice):
+        person.run("sync", "stick")
+    return alice, bob
 
 
 def _open(person: Person) -> list[str]:
@@ -77,3 +95,29 @@ def test_an_update_that_ends_the_second_ends_the_first(twice: tuple[Person, Pers
     assert [(row["version"], row["ended_by"]["version"]) for row in rows] == [("2.0.0", "2.2.0"), ("2.1.0", "2.2.0")]
     cara.lace("update")
     assert _open(cara) == []
+
+
+def test_the_last_of_several_ends_all_below_it(again: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAZ-42, LAZ-39: of versions that stand on each other each one was judged anew with all of those above it."""
+    alice, _ = again
+    assert _open(alice) == ["2.0.0", "2.1.0", "2.2.0"]
+    alice.lace("resolve", "2.2.0", "--prefer", "bob")
+    assert _open(alice) == []
+    judged: list[str] = []
+    read: list[str] = []
+
+    def noted(whole: Any, of: list[str], name: Callable[..., object]) -> Any:
+        def counted(*some: Any, **more: Any) -> Any:
+            of.append(str(name(*some, **more)))
+            return whole(*some, **more)
+
+        return counted
+
+    monkeypatch.setattr(lazy.conflicts, "releases", noted(lazy.conflicts.releases, read, lambda *_, version: version))
+    each = noted(lazy.conflicts._version_conflict, judged, lambda _vault, _desk, version, *_: version)
+    monkeypatch.setattr(lazy.conflicts, "_version_conflict", each)
+    with open_vault(alice) as vault:
+        found = conflicts(vault, include_settled=True)
+        assert sorted(judged) == sorted(read) == ["2.0.0", "2.1.0", "2.2.0"]
+        assert {one.results for one in found} == {found[-1].results}
+        assert [conflict_of(vault, one.id).status for one in found[:2]] == [Status.MERGED] * 2
