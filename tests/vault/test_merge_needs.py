@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+
+import pytest
 
 from lazy.address import resolve
 from lazy.folder.update import update
@@ -10,13 +13,19 @@ from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
 from tests.vault.films import film, gone
 from tests.vault.vaults import gathered, write
+from vault.content import merge_needs
 from vault.content.keeping import Keep, LetGo, fetch, set_keep
 from vault.content.prune import plan_prune, prune
 from vault.desks.tree import lookup
+from vault.folder.checked_out import checkout_of
 from vault.fsck.check import check
 from vault.names import Version
+from vault.records import RecordHash
 from vault.releasing import release
+from vault.revisions import graph
+from vault.store import Store
 from vault.vault import Vault
+from vault.watch import Watch
 
 LINES = [f"line {number}\n" for number in range(9)]
 
@@ -145,6 +154,37 @@ def test_who_merges_what_another_merged_already_lacks_no_base(tmp_path: Path) ->
     meet(cara, alice)
     assert update(alice).conflict is None
     assert (alice.folder / "a.txt").read_text() == (cara.folder / "a.txt").read_text()
+
+
+def test_the_graph_is_gone_through_once_for_each_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CLAY-79: for every two last releases it was: of eight friends and 20,000 commits a hundred times in a prune."""
+    alice, *friends = begun(tmp_path, "bob", "cara", "dave")
+    for number, friend in enumerate(friends):
+        write(friend, f"{number}.txt", "at once")
+        release(friend, Version(2, number, 0))
+    meet(*friends, alice)
+    assert update(alice).conflict is None
+    release(alice, Version(3, 0, 0))
+    walked: list[str] = []
+    compared: list[object] = []
+
+    def walks(store: Store, commit: RecordHash) -> set[str]:
+        walked.append(commit.text)
+        return graph.ancestors(store, commit)
+
+    def compares(store: Store, commits: Iterable[RecordHash]) -> list[RecordHash]:
+        compared.append(commits)
+        return graph.newest(store, commits)
+
+    checkout = checkout_of(alice, "main")
+    assert checkout is not None
+    line = graph.ancestors(alice.store, checkout.commit)
+    monkeypatch.setattr(merge_needs, "ancestors", walks)
+    monkeypatch.setattr(merge_needs, "newest", compares)
+    found = merge_needs.needs(alice, line, Watch())
+    assert found.commits
+    assert sorted(walked) == sorted(set(walked))
+    assert len(compared) <= len(walked)
 
 
 def test_a_late_friend_is_merged_once_what_their_base_had_is_fetched(tmp_path: Path) -> None:

@@ -149,9 +149,14 @@ class _Search:
         Args:
             commits: hash texts of commits of the line.
         """
+        asked = {*self._heads, *commits}
+        # Of each only those that were asked for stay in memory: of a long line all that is below is much.
+        below = {one: asked & (self._below.get(one) or ancestors(self._store, RecordHash.parse(one))) for one in asked}
         for one in commits:
-            for other in {*self._heads, *commits}:
-                self._note(newest(self._store, map(RecordHash.parse, {one, other})))
+            for other in asked:
+                self._watch.cancelled()
+                if one not in below[other] and other not in below[one]:
+                    self._note(map(RecordHash.parse, sorted((one, other))))
 
     def _common(self, one: str, other: str) -> tuple[RecordHash, ...]:
         common = frozenset(self._all_below(one) & self._all_below(other))
