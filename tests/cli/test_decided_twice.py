@@ -15,6 +15,7 @@ from tests.circle.world import open_vault
 from tests.cli.conftest import make_trio
 from tests.people import Person
 from tests.shelf import Shelf
+from vault.revisions.history import releases
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ def test_the_last_of_several_ends_all_below_it(again: tuple[Person, Person], mon
 
         return counted
 
-    monkeypatch.setattr(lazy.conflicts, "releases", noted(lazy.conflicts.releases, read, lambda *_, version: version))
+    monkeypatch.setattr(lazy.conflicts, "releases", noted(releases, read, lambda *_, version: version))
     each = noted(lazy.conflicts._version_conflict, judged, lambda _vault, _desk, version, *_: version)
     monkeypatch.setattr(lazy.conflicts, "_version_conflict", each)
     with open_vault(alice) as vault:
