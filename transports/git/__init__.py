@@ -12,7 +12,7 @@
 | `object_files`, `packs` | objects read from the files of git, and packs of lace's own |
 | `host`, `copying`, `handing` | a repository on this machine, read where it lies; what is copied and pushed there |
 | `homes` | which private repository is that of which address of a place |
-| `upkeep`, `notes` | what is cleared away in it, and what is remembered beside git's own files |
+| `upkeep`, `folding`, `notes` | what is cleared away or put together in it, and what is remembered beside git's files |
 | `tips` | fetching the tips that changed |
 | `repush`, `backup` | pushing once more what a host lost, and what is kept here until the host has it |
 | `losses`, `setback` | what readers say a host lost, and whether a branch that moved holds what a copy wrote |

@@ -18,6 +18,7 @@ from transports.git import upkeep
 from transports.git.branches import generation
 from transports.git.command import GitRunner
 from transports.git.complaints import way_out
+from transports.git.folding import fold
 from transports.git.notes import Notes
 from transports.git.object_files import Info, is_oid
 from transports.git.objects import Objects, Row, rows_of, tree_of
@@ -110,6 +111,7 @@ class Repository:
             for kind, data in own:
                 self.store(data, kind)
             self.flush()
+            fold(self.path, self._objects)
         cuts = upkeep.cuts(self.path)
         if len(cuts) > _CUTS:
             code, reached = self._git.try_run("rev-list", "--all")

@@ -32,9 +32,11 @@ if sys.platform != "win32":
 __all__ = [
     "clear_partial",
     "cuts",
+    "drop_pack",
     "has_torn_index",
     "has_torn_object",
     "hold",
+    "holds_pieces",
     "is_over",
     "is_torn",
     "keep_cuts",
@@ -182,6 +184,18 @@ def mark_pieces(pack: Path) -> None:
         pack.with_suffix(_PIECES).touch()
 
 
+def holds_pieces(pack: Path) -> bool:
+    """Tell whether a pack is marked as one of pieces only."""
+    return pack.with_suffix(_PIECES).is_file()
+
+
+def drop_pack(pack: Path) -> None:
+    """Take a pack away, first its index: what stays without one is cleared away another time."""
+    with contextlib.suppress(OSError):
+        for suffix in (".idx", ".pack", ".rev", _PIECES):
+            pack.with_suffix(suffix).unlink(missing_ok=True)
+
+
 def mark_torn(path: Path) -> None:
     """Say that what lies in a repository is to be fetched again, once nobody uses it."""
     with contextlib.suppress(OSError):
@@ -242,10 +256,8 @@ def tidy(path: Path, *, begins_anew: bool) -> None:
     marked = [mark.with_suffix(".pack") for mark in marks]
     if sum(pack.stat().st_size for pack in marked if pack.is_file()) <= _TRIM:
         return
-    for mark in marks:
-        for suffix in (".idx", ".pack", ".rev", _PIECES):
-            with contextlib.suppress(OSError):
-                mark.with_suffix(suffix).unlink(missing_ok=True)
+    for pack in marked:
+        drop_pack(pack)
 
 
 def _leftovers(path: Path) -> Iterator[Path]:

@@ -1,0 +1,90 @@
+"""Small packs of a private repository, put together (decision 7a).
+
+Each visit that brings something leaves a pack or two, and whoever looks into the repository opens the indexes of all of
+them. So where there are many, their objects are written into one, and they go once it is flushed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from transports.git import upkeep
+from transports.git.object_files import object_id
+from transports.git.objects import Objects
+from transports.git.packs import KINDS, NAME_BYTES, index_names, write_pack
+from transports.layout import MIB
+from vault.errors import LaceError
+from vault.files import read_bounded
+
+__all__ = ["fold"]
+
+_MANY = 32  # small packs
+_SMALL = 256 * 1024  # bytes of one, and of its objects
+_TOTAL = 8 * MIB  # bytes of the objects that are put together at once
+_ASKED = 1000  # objects of one small pack
+
+
+def fold(path: Path, objects: Objects) -> None:
+    """Put small packs together where there are many, those of pieces by themselves; nobody else is here.
+
+    What cannot be read stays where it is.
+
+    Args:
+        path: the repository.
+        objects: what lies in it; closed afterwards, for packs go of which it knows.
+
+    Raises:
+        NotWritable, DiskFull: the disk takes nothing.
+        OSError: an old pack cannot be taken away.
+    """
+    packs = sorted(upkeep.packs(path))
+    if len(packs) < _MANY:
+        return
+    small = [pack for pack in packs if pack.stat().st_size < _SMALL]
+    if len(small) < _MANY:
+        return
+    try:
+        for is_pieces in (False, True):
+            _fold(
+                path, [pack for pack in small if upkeep.holds_pieces(pack) is is_pieces], objects, is_pieces=is_pieces
+            )
+    finally:
+        objects.close()
+
+
+def _fold(path: Path, packs: Sequence[Path], objects: Objects, *, is_pieces: bool) -> None:
+    found: dict[str, tuple[str, bytes]] = {}
+    old: list[Path] = []
+    total = 0
+    for pack in packs:
+        with contextlib.suppress(LaceError):  # damaged: whoever reads it is told so
+            read = _read(pack, objects)
+            size = sum(len(data) for _, data in read.values())
+            if read and total + size <= _TOTAL:
+                found |= read
+                total += size
+                old.append(pack)
+    if len(old) < 2:
+        return
+    oids = sorted(found)
+    new = write_pack(path / "objects" / "pack", oids, [found[oid] for oid in oids])
+    if is_pieces:
+        upkeep.mark_pieces(new)
+    for pack in old:
+        if pack != new:
+            upkeep.drop_pack(pack)
+
+
+def _read(pack: Path, objects: Objects) -> dict[str, tuple[str, bytes]]:
+    """Return kind and bytes of what lies in a pack by its ids; nothing where it is much, or of another kind."""
+    names = index_names(read_bounded(pack.with_suffix(".idx"), _SMALL)) or b""
+    oids = [names[at : at + NAME_BYTES].hex() for at in range(0, len(names), NAME_BYTES)]
+    if len(oids) > _ASKED:
+        return {}
+    infos = [info for info in objects.info(oids, anew=True) if info is not None and info.kind in KINDS]
+    if len(infos) < len(oids) or sum(info.size for info in infos) >= _SMALL:
+        return {}
+    read = {info.oid: (info.kind, data) for info, data in zip(infos, objects.read(oids), strict=True)}
+    return read if all(object_id(kind, data) == oid for oid, (kind, data) in read.items()) else {}
