@@ -21,7 +21,7 @@ from vault.files import read_bounded
 __all__ = ["fold"]
 
 _MANY = 32  # small packs
-_SMALL = 256 * 1024  # bytes of one, and of its objects
+_SMALL = 64 * 1024  # bytes of one, and of its objects
 _TOTAL = 8 * MIB  # bytes of the objects that are put together at once
 _ASKED = 1000  # objects of one small pack
 
