@@ -174,6 +174,26 @@ def test_many_objects_of_one_pack_are_found_each_by_its_name(runner: GitRunner) 
         assert all(files.read(name) in (None, data) for name, data in stored.items())
 
 
+def test_of_a_large_pack_little_is_read(runner: GitRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """W5: to learn what an object at its beginning is, no more is read than of one at its end."""
+    datas = [b"first", *(bytes([number]) * (1 << 20) for number in range(2))]
+    stored = {object_id("blob", data): data for data in datas}
+    pack = write_pack(runner.repository / "objects" / "pack", list(stored), [("blob", d) for d in datas])
+    files = ObjectFiles(lambda: runner.repository)
+    assert files.info([_ABSENT]) == {_ABSENT: None}  # its index is known now
+    total, read = 0, os.read
+
+    def counted(fd: int, size: int) -> bytes:
+        nonlocal total
+        part = read(fd, size)
+        total += len(part)
+        return part
+
+    monkeypatch.setattr(os, "read", counted)
+    assert None not in files.info(stored).values()
+    assert total < 1024 < pack.stat().st_size
+
+
 def test_a_pack_that_says_another_size_than_it_holds_is_left_to_git(runner: GitRunner) -> None:
     """CYB-17: how large an object is decides whether it is read at all, so what is read has that many bytes."""
     data = b"x" * 9

@@ -29,10 +29,11 @@ _HEAD_BYTES = 32  # of a head, singly or in a pack
 _OBJECT_BYTES = 2 * MIB  # of one that is read here
 _SLACK = 64 * 1024  # bytes that a file may have beyond those of its object
 _INDEX_BYTES = 4 * MIB  # of all indexes
-_SHORT = 64 * NAME_BYTES  # bytes of the names in an index that is searched together with others
+_SHORT = 2048 * NAME_BYTES  # bytes of names that are searched together: it is quick while they are few
 _FIRST_BYTES = 8 * 1024
 _SMALL = 64 * 1024  # bytes of a file that is read at once
-_KEPT_BYTES = 4 * MIB  # of small packs, kept while others are read
+_SMALL_PACK = MIB  # bytes of a pack that is
+_KEPT_BYTES = 8 * MIB  # of small packs, kept while others are read
 _AHEAD_BYTES = 2 * MIB  # of objects kept ahead
 _MOST_PACKS = 1024
 _FAR = 1 << 31  # an offset from which an index says it elsewhere
@@ -70,7 +71,7 @@ class ObjectFiles:
         self._room = _INDEX_BYTES
         self._ahead: dict[str, bytes] = {}  # small objects that were proven to learn what they are, and not read yet
         self._ahead_size = 0
-        self._small: dict[str, bytes] = {}  # packs that a visit left, of which most objects are read
+        self._small: dict[str, bytes] = {}  # packs that visits left, of which most objects are read; b"" of others
         self._kept = 0  # bytes of those
 
     def forget(self) -> None:
@@ -144,7 +145,7 @@ class ObjectFiles:
             if data is None or names is None:
                 return False
             self._room -= len(data)
-            if len(names) > _SHORT:
+            if at + len(names) > _SHORT:
                 self._long.append((stem, data))
                 continue
             self._indexes.append((stem, data))
@@ -220,21 +221,24 @@ class ObjectFiles:
         return f"{self._root}/objects/{oid[:2]}/{oid[2:]}"
 
     def _pack_part(self, stem: str, offset: int, size: int) -> bytes:
-        small = self._small.get(stem)
-        if small is not None:
-            return small[offset : offset + size]
         path = f"{self._root}/objects/pack/{stem}.pack"
-        if offset + size <= _SMALL and (small := _part(path, 0, _SMALL)) and len(small) < _SMALL:
+        small = self._small.get(stem)
+        if small is None:
+            small = self._small[stem] = _whole(path, min(_SMALL_PACK, _KEPT_BYTES - self._kept))
             self._kept += len(small)
-            if self._kept > _KEPT_BYTES:
-                self._small.clear()
-                self._kept = len(small)
-            self._small[stem] = small
-            return small[offset : offset + size]
-        part = _part(path, offset, size)
+        part = small[offset : offset + size] if small else _part(path, offset, size)
         if part is None:
             raise _NotPlain
         return part
+
+
+def _whole(path: str, limit: int) -> bytes:
+    """Return a file of fewer bytes, and nothing of another one: of a large one not even the beginning is read."""
+    try:
+        size = os.stat(path).st_size  # noqa: PTH116 - of hundreds a visit
+    except OSError as error:
+        raise _NotPlain from error
+    return (_part(path, 0, size) or b"") if size < limit else b""
 
 
 def _located(stem: str, index: bytes, row: int) -> tuple[str, int]:
