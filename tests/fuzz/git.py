@@ -142,7 +142,6 @@ def _refs(data: bytes) -> None:
     file.write_bytes(data)
     with suppress(NotPlain):
         for name, oid in packed_refs(file).items():
-            assert name
             assert len(bytes.fromhex(oid)) == NAME_BYTES
 
 
