@@ -141,7 +141,7 @@ def _refs(data: bytes) -> None:
     file = _place() / "packed-refs"
     file.write_bytes(data)
     with suppress(NotPlain):
-        for name, oid in packed_refs(file).items():
+        for oid in packed_refs(file).values():
             assert len(bytes.fromhex(oid)) == NAME_BYTES
 
 
