@@ -37,7 +37,7 @@ def fold(path: Path, objects: Objects) -> None:
 
     Raises:
         NotWritable, DiskFull: the disk takes nothing.
-        OSError: an old pack cannot be taken away.
+        OSError: a pack is gone before it is looked at.
     """
     packs = sorted(upkeep.packs(path))
     if len(packs) < _MANY:
