@@ -71,12 +71,19 @@ class Answer(NamedTuple):
         text: the same for people, or a function that makes it; foreign strings in it went through `inert`.
         exit_code: 0, or 1 when a person is needed.
         told: called once the answer is out, for what is kept until then.
+        is_declined: whether a person was asked, and said no.
     """
 
     data: Mapping[str, Any]
     text: Text = ""
     exit_code: int = 0
     told: Callable[[], object] = lambda: None
+    is_declined: bool = False
+
+    @classmethod
+    def declined(cls, data: Mapping[str, Any], text: str) -> Answer:
+        """Return what is answered where a person was asked and said no: nothing was done, so no script goes on."""
+        return cls(data, text, exit_code=1, is_declined=True)
 
 
 class Output:

@@ -16,10 +16,14 @@ __all__ = ["answered_once", "let_go_once_told"]
 
 
 def answered_once(context: Context, act: Callable[[Vault], Answer]) -> Answer:
-    """Return the answer of an act that noted itself (`lazy.folder.unanswered`); once it is out, the note goes."""
+    """Return the answer of an act that noted itself (`lazy.folder.unanswered`); once it is out, the note goes.
+
+    Where a person said no to it nothing was noted: what is there is an earlier act's.
+    """
     with ExitStack() as stack:
         vault = stack.enter_context(context.open_vault())
-        return let_go_once_told(context, vault, act(vault), stack)
+        answer = act(vault)
+        return answer if answer.is_declined else let_go_once_told(context, vault, answer, stack)
 
 
 def let_go_once_told(context: Context, vault: Vault, answer: Answer, stack: ExitStack) -> Answer:

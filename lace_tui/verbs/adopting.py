@@ -28,6 +28,8 @@ from vault.writer import Writer
 
 __all__ = ["AdoptionNotAgreed", "configure", "run"]
 
+_STAYS = "This vault stays the node it is."
+
 
 class AdoptionNotAgreed(CallerError):
     """A vault would have gone on under a new key for good, and nobody agreed to that."""
@@ -56,8 +58,8 @@ def _adopt(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         was = Verifier.parse(known["was"])
     else:
         was = vault.node
-        if not args.yes:
-            _agree_to_adopt(context, vault, is_called_for=is_called_for)
+        if not args.yes and not _agrees_to_adopt(context, vault, is_called_for=is_called_for):
+            return Answer.declined(who(vault), f"{_STAYS} {AdoptionNotAgreed.hint}")
 
         def note(w: Writer) -> None:
             note_answer(w, vault, context.verb, asked, {"was": was.text, "node": vault.node.text})
@@ -103,13 +105,13 @@ def _may_sign(vault: Vault) -> bool:
     return True
 
 
-def _agree_to_adopt(context: Context, vault: Vault, *, is_called_for: bool) -> None:
+def _agrees_to_adopt(context: Context, vault: Vault, *, is_called_for: bool) -> bool:
     """Ask the person at the terminal, since it is never taken back; where nobody can be asked, say what it means.
 
     Where something calls for it, that is whom the new key will not be able to revoke; of nobody, nothing is asked.
 
     Raises:
-        AdoptionNotAgreed: they said no; or nothing calls for it, and nobody can be asked.
+        AdoptionNotAgreed: nothing calls for it, and nobody can be asked.
     """
     lines = []
     if not is_called_for:
@@ -128,11 +130,13 @@ def _agree_to_adopt(context: Context, vault: Vault, *, is_called_for: bool) -> N
             f"Whom you want revoked, revoke first: lace revoke NAME{where}"
         )
     if not lines:
-        return
+        return True
     context.say("\n".join(lines))
-    is_asked = context.is_terminal and not context.json
-    if not (context.agrees("Go on as a new node?") if is_asked else is_called_for):
-        raise AdoptionNotAgreed("This vault stays the node it is.")
+    if context.is_terminal and not context.json:
+        return context.agrees("Go on as a new node?")
+    if not is_called_for:
+        raise AdoptionNotAgreed(_STAYS)
+    return True
 
 
 def _asks(vault: Vault, was: Verifier) -> str:

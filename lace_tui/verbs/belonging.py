@@ -62,7 +62,8 @@ def _revoke(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         lines = _lines(again)
         return Answer({**_data(again), "already": True}, "\n".join([lines[0], AGAIN, *lines[1:]]))
     plan = plan_revocation(vault, args.name, last=args.last)
-    _agree(context, plan, args)
+    if not _agrees(context, plan, args):
+        return Answer.declined(_data(plan), f"Nobody was revoked. {_way(plan, args)}")
     done = revoke(vault, plan, args.reason, noted=note)
     return Answer({**_data(done), "already": False}, "\n".join(_lines(done)))
 
@@ -82,24 +83,27 @@ def _done_before(vault: Vault, name: str, asked: list[object]) -> Revoked | None
     return Revoked(**{**known, **lists, **whole})
 
 
-def _agree(context: Context, plan: Revoked, args: argparse.Namespace) -> None:
-    """Ask the person at the terminal.
-
-    Raises:
-        RevocationNotAgreed: they said no, or nobody can be asked.
-    """
-    if args.yes:
-        return
+def _way(plan: Revoked, args: argparse.Namespace) -> str:
+    """Return how to look at a revocation, and how to agree to it."""
     name, given = "self" if plan.me else plan.name, "" if args.last is None else f"--last {args.last} "
     why = f"{as_option('-m', args.reason)} " if args.reason else ""
     look, agree = (as_typed("revoke", name, options=f"{given}{how}") for how in ("--dry-run", f"{why}--yes"))
-    way = f"Look with: {look} - and agree with: {agree}"
+    return f"Look with: {look} - and agree with: {agree}"
+
+
+def _agrees(context: Context, plan: Revoked, args: argparse.Namespace) -> bool:
+    """Ask the person at the terminal.
+
+    Raises:
+        RevocationNotAgreed: nobody can be asked.
+    """
+    if args.yes:
+        return True
     what = "You would revoke yourself for good." if plan.me else f"{inert(plan.name)} would be revoked for good."
     if not context.is_terminal or context.json:
-        raise RevocationNotAgreed(what, hint=way)
+        raise RevocationNotAgreed(what, hint=_way(plan, args))
     context.say("\n".join(_lines(plan)))
-    if not context.agrees("Revoke?"):
-        raise RevocationNotAgreed("Nobody was revoked.", hint=way)
+    return context.agrees("Revoke?")
 
 
 def _data(plan: Revoked) -> dict[str, object]:

@@ -120,7 +120,7 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
     _require_asked(context, args, as_is)
     if not _agrees(context, args, as_is):
         data = {**_UNDECIDED, "unedited": _unedited_data(as_is)}
-        return Answer(data, f"Nothing was decided. {_way(args)}", exit_code=1)
+        return Answer.declined(data, f"Nothing was decided. {_way(args)}")
     own = _own(context, vault, args, choices, as_is)
     read: dict[str, str] = {}
     choices = replace(choices, edited=recorded(choices.edited, read))
@@ -260,7 +260,7 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
         if not _agrees(context, args, as_is):
             told = f"{inert(listed.id)} was not decided. {_way(args)}"
             left = {"conflict": listed.id, **_UNDECIDED, "unedited": _unedited_data(as_is)}
-            answers.append(Answer(left, told, exit_code=1))
+            answers.append(Answer.declined(left, told))
             continue
         with context.watching() as watch:
             answers.append(_resolved(vault, _decide(vault, args, Choices(), watch, lambda _w, _done: None), as_is))
@@ -272,7 +272,8 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
         return "\n".join(parts) or "no conflicts"
 
     data = {"planned": args.dry_run, "resolved": [answer.data for answer in answers]}
-    return Answer(data, text, exit_code=max((answer.exit_code for answer in answers), default=0))
+    is_declined = bool(answers) and all(answer.is_declined for answer in answers)
+    return Answer(data, text, max((answer.exit_code for answer in answers), default=0), is_declined=is_declined)
 
 
 def _resolved(

@@ -58,8 +58,9 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         if is_needed:
             vault.check_plan()
         if is_needed and not planned:
-            if done.lets_go:  # to what was cut off leaving something, nobody need agree
-                _agree(context, done, yes=args.yes)
+            # To what was cut off leaving something, nobody need agree.
+            if done.lets_go and not _agrees(context, done, yes=args.yes):
+                return Answer.declined(_data(done, planned=True), f"Nothing was let go of. {NotAgreed.hint}")
             done = prune(vault, keep=args.keep, watch=watch)
         if way:
             done = done._replace(freed=done.freed + way, packs=done.packs + 1)
@@ -88,20 +89,18 @@ def _opened(context: Context, *, planned: bool) -> tuple[Vault, int]:
     return context.open_vault(), way
 
 
-def _agree(context: Context, plan: Pruning, *, yes: bool) -> None:
+def _agrees(context: Context, plan: Pruning, *, yes: bool) -> bool:
     """Ask the person at the terminal.
 
     Raises:
-        NotAgreed: they said no, or nobody can be asked.
+        NotAgreed: nobody can be asked.
     """
     if yes:
-        return
-    what = f"{_content(plan)} would go for good."
+        return True
     if not context.is_terminal or context.json:
-        raise NotAgreed(what)
+        raise NotAgreed(f"{_content(plan)} would go for good.")
     context.say("\n".join(_lines(plan, Paint(is_on=False), planned=True)))
-    if not context.agrees("Let go of it?"):
-        raise NotAgreed(what)
+    return context.agrees("Let go of it?")
 
 
 def _content(done: Pruning) -> str:

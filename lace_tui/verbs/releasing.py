@@ -92,7 +92,7 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     if made is None and version is None and not args.yes:
         version = _agreed_version(context, vault, desk)
         if version is None:
-            return Answer({"release": None, "version": None, "desk": desk}, "Nothing was released.", exit_code=1)
+            return Answer.declined({"release": None, "version": None, "desk": desk}, "Nothing was released.")
     from lazy.strategy import Occasion, follow  # noqa: PLC0415 - each verb loads what it needs
     from vault.releasing import release  # noqa: PLC0415
 

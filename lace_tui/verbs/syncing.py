@@ -174,7 +174,7 @@ def _confirmed(
     plan = shown.text(Paint(is_on=False)) if callable(shown.text) else shown.text
     lines = [line for line in plan.splitlines() if not line.startswith("Next: ")]
     if not context.agrees("\n".join([*lines, "Move it?"])):
-        return Answer(shown.data, "Nothing was moved.", exit_code=1)  # it waits for a person: no script goes on
+        return Answer.declined(shown.data, "Nothing was moved.")
     with context.watching() as watch:
         results = move(vault, prepared, watch, tells_held=True)
     return answer(context, vault, asked, results, context.verb)

@@ -198,6 +198,15 @@ def test_somebody_revoked_is_told(ann: Person, monkeypatch: pytest.MonkeyPatch) 
     error_of(ann.run("--json", *words, "--yes"), "already-revoked")
 
 
+def test_a_no_to_another_question_forgets_nothing(ann: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What came of a command that was cut off is still told after a person said no to one of the same verb."""
+    ann.lace("admit", "eve", "--key", KEY)
+    _cut(ann, monkeypatch, "revoke", "eve", "--yes")
+    ann.environ["TERM"] = "xterm"
+    assert ann.run("revoke", "self", stdin=b"n\n", tty=True).code == 1
+    assert ann.lace("revoke", "eve", "--yes")["already"] is True
+
+
 def test_a_revocation_that_waits_is_made_once(pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch) -> None:
     """It was sealed a second time."""
     _, bob = pair
