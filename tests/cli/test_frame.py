@@ -551,7 +551,7 @@ def test_an_answer_that_is_no_text_is_no(alice: Person, tmp_path: Path) -> None:
     alice.lace("init", "--name", "alice")
     alice.lace("place", "add", "stick", str(tmp_path / "stick"))
     result = alice.run("sync", "stick", "--confirm", stdin=b"\xff\xfe\n")
-    assert (result.code, "Nothing was moved" in result.text) == (0, True)
+    assert (result.code, "Nothing was moved" in result.text) == (1, True)
 
 
 def test_errors_table_has_exit_codes_and_the_bug(alice: Person) -> None:
