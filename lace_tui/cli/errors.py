@@ -26,11 +26,7 @@ EXIT_PIPE_CLOSED = 141
 
 EXIT_CODES: tuple[tuple[str, str], ...] = (
     ("0", "Done."),
-    (
-        "1",
-        "Done, and a person is needed: open conflict, rejected record, finding, one place of several that failed."
-        " Or not done, for they were asked and said no.",
-    ),
+    ("1", "Done, and a person is needed: open conflict, rejected record, finding, a place that failed; or said no."),
     ("2", "Wrong use of the command."),
     ("10-19", "This machine does not let it be done: no vault, locked, disk full, key missing."),
     ("20-29", "A place cannot be reached or written."),
