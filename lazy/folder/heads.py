@@ -6,7 +6,7 @@ has had that content: such commits stand beside my line until the next commit na
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from lazy.conflicts import conflicts
@@ -147,24 +147,21 @@ def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, Releas
                 continue
             below = ancestors(vault.store, head)
             ended |= {one.id: by for one in still_open if one.desk == desk and _ends(vault, one, below)}
-    for one in still_open:
-        if one.id not in ended and (by := _ends_above(vault, one, still_open, ended)):
-            ended[one.id] = by
+    above = [one for one in still_open if one.id in ended]
+    while above:
+        other = above.pop()
+        below = [one for one in still_open if one.id not in ended and _ends_with(vault, one, other)]
+        ended |= {one.id: ended[other.id] for one in below}
+        above += below
     return ended
 
 
-def _ends_above(
-    vault: Vault, conflict: Conflict, found: Sequence[Conflict], ended: Mapping[str, ReleaseInfo]
-) -> ReleaseInfo | None:
-    """Return the release that ends a version by ending another one, of which the decisions on it are the sides."""
-    if _is_of_heads(conflict):
-        return None
+def _ends_with(vault: Vault, conflict: Conflict, other: Conflict) -> bool:
+    """Tell whether a version ends with another one that does, since the decisions on it are the sides of that."""
+    if conflict.desk != other.desk or _is_of_heads(conflict) or _is_of_heads(other):
+        return False
     results = {*(one.result for one in conflict.proposals), *conflict.results}
-    for other in found:
-        is_above = other.id in ended and other.desk == conflict.desk and not _is_of_heads(other)
-        if is_above and len(results) > 1 and is_between(vault.store, results, [side.commit for side in other.sides]):
-            return ended[other.id]
-    return None
+    return len(results) > 1 and is_between(vault.store, results, [side.commit for side in other.sides])
 
 
 def _is_of_heads(conflict: Conflict) -> bool:

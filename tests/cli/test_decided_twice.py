@@ -40,15 +40,15 @@ def _decided_twice(root: Path) -> tuple[Person, Person, Person]:
 
 
 @pytest.fixture
-def again(twice: tuple[Person, Person, Person]) -> tuple[Person, Person]:
-    """Alice and bob, who then each merged 2.1.0 as 2.2.0 in their own way, and decided that."""
-    alice, bob, _ = twice
+def again(twice: tuple[Person, Person, Person]) -> tuple[Person, Person, Person]:
+    """Alice and bob, who then each merged 2.1.0 as 2.2.0 in their own way, and cara, who has none of it yet."""
+    alice, bob, cara = twice
     for person in (alice, bob):
         person.write("notes.md", f"once more, says {person.name}\ntwo\nthree\nfour\nfive\n")
         person.lace("resolve", "2.1.0", "--merged", "2.2.0", "--yes")
     for person in (alice, bob, alice):
         person.run("sync", "stick")
-    return alice, bob
+    return alice, bob, cara
 
 
 def _open(person: Person) -> list[str]:
@@ -98,9 +98,11 @@ def test_an_update_that_ends_the_second_ends_the_first(twice: tuple[Person, Pers
     assert _open(cara) == []
 
 
-def test_the_last_of_several_ends_all_below_it(again: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_of_several_ends_all_below_it(
+    again: tuple[Person, Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """LAZ-42, LAZ-39: of versions that stand on each other each one was judged anew with all of those above it."""
-    alice, _ = again
+    alice, _, _ = again
     assert _open(alice) == ["2.0.0", "2.1.0", "2.2.0"]
     alice.lace("resolve", "2.2.0", "--prefer", "bob")
     assert _open(alice) == []
@@ -122,3 +124,16 @@ def test_the_last_of_several_ends_all_below_it(again: tuple[Person, Person], mon
         assert sorted(judged) == sorted(read) == ["2.0.0", "2.1.0", "2.2.0"]
         assert {one.results for one in found} == {found[-1].results}
         assert [conflict_of(vault, one.id).status for one in found[:2]] == [Status.MERGED] * 2
+
+
+def test_an_update_that_ends_the_last_ends_all_below_it(again: tuple[Person, Person, Person]) -> None:
+    """LAZ-43: of the lowest it said how to decide it, which the update that it named for the others ended."""
+    alice, _, cara = again
+    alice.lace("resolve", "2.2.0", "--merged", "2.3.0", "--path", "notes.md", "--take", "bob")
+    for person in (alice, cara):
+        person.run("sync", "stick")
+    rows = cara.lace("conflicts")["conflicts"]
+    ended = [(row["version"], (row["ended_by"] or {}).get("version")) for row in rows]
+    assert ended == [("2.0.0", "2.3.0"), ("2.1.0", "2.3.0"), ("2.2.0", "2.3.0")]
+    cara.lace("update")
+    assert _open(cara) == []
