@@ -150,9 +150,9 @@ def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, Releas
     above = [one for one in still_open if one.id in ended]
     while above:
         other = above.pop()
-        below = [one for one in still_open if one.id not in ended and _ends_with(vault, one, other)]
-        ended |= {one.id: ended[other.id] for one in below}
-        above += below
+        with_it = [one for one in still_open if one.id not in ended and _ends_with(vault, one, other)]
+        ended |= {one.id: ended[other.id] for one in with_it}
+        above += with_it
     return ended
 
 
