@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from tests.people import Person
+from vault.commands import as_option
 
 
 def _go_on(person: Person) -> str:
@@ -48,7 +49,7 @@ def test_what_was_released_under_the_older_key_is_found_by_the_name(moved: tuple
     """LAZ-65, APP-14: that bob released nothing was no answer while his last release waited."""
     alice, _, older, _ = moved
     error = alice.lace("update", "--from", "bob", expect=2)["error"]
-    assert error["hint"] == f"Under an older key they released: lace update --from {older}"
+    assert error["hint"] == f"Under an older key they released: lace update {as_option('--from', older)}"
     assert alice.lace("update", "--from", older)["written"] == ["new.md"]
 
 
