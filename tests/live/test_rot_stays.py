@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -25,12 +27,15 @@ def _rot(person: Person, app: str, at: int) -> tuple[bytes, int]:
     return bytes(good), int(p)
 
 
-@pytest.mark.parametrize("at", [2, 20])
-@pytest.mark.parametrize("app", ["lace/data", "lace/commit"])
-def test_a_record_whose_first_line_rotted_is_named_and_the_rest_goes(
-    alice: Person, bob: Person, app: str, at: int
-) -> None:
-    """REC-5: the friend could read nothing that followed it, and each sync said that one of the two is older."""
+def _right(person: Person, good: bytes, p: int) -> None:
+    """Put a row back as it was."""
+    with sqlite3.connect(person.folder / ".vault" / "store.db") as db:
+        db.execute("UPDATE body SET bytes = ? WHERE p = ?", (good, p))
+
+
+@contextmanager
+def _met(alice: Person, bob: Person) -> Iterator[None]:
+    """Let alice serve for a block, and bob have her first release."""
     alice.write("a.txt", "one\n")
     alice.lace("init", "--name", "alice", "--group", "friends")
     alice.lace("release", "1.0.0", "-m", "first")
@@ -39,6 +44,16 @@ def test_a_record_whose_first_line_rotted_is_named_and_the_rest_goes(
         bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
         bob.lace("sync", "home")
         bob.lace("update")
+        yield
+
+
+@pytest.mark.parametrize("at", [2, 20])
+@pytest.mark.parametrize("app", ["lace/data", "lace/commit"])
+def test_a_record_whose_first_line_rotted_is_named_and_the_rest_goes(
+    alice: Person, bob: Person, app: str, at: int
+) -> None:
+    """REC-5: the friend could read nothing that followed it, and each sync said that one of the two is older."""
+    with _met(alice, bob):
         bob.write("b.txt", "two\n")
         bob.lace("release", "1.1.0")
         good, p = _rot(bob, app, at)
@@ -47,8 +62,7 @@ def test_a_record_whose_first_line_rotted_is_named_and_the_rest_goes(
         assert (problem["code"], told["sent"] > 0) == ("pack-damaged", True)
         assert good.split(b"\n", 1)[0].decode()[-48:] in problem["message"]
         assert "lace fsck --repair" in problem["hint"]
-        with sqlite3.connect(bob.folder / ".vault" / "store.db") as db:
-            db.execute("UPDATE body SET bytes = ? WHERE p = ?", (good, p))
+        _right(bob, good, p)
         assert bob.lace("fsck", "--repair")["ok"]
         assert bob.lace("sync", "home")["problems"] == []
         alice.lace("update")
@@ -61,22 +75,14 @@ def test_what_was_misread_once_comes_later_and_is_told_until_then(
     alice: Person, bob: Person, app: str, at: int
 ) -> None:
     """REC-5, LAZ-24, APP-13: the next sync said that nothing waits, and the friend never got it."""
-    alice.write("a.txt", "one\n")
-    alice.lace("init", "--name", "alice", "--group", "friends")
-    alice.lace("release", "1.0.0", "-m", "first")
-    with serving(alice) as server:
-        alice.lace("place", "add", "home", server.uri)
-        bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
-        bob.lace("sync", "home")
-        bob.lace("update")
+    with _met(alice, bob):
         bob.write("b.txt", "two\n")
         bob.lace("release", "1.1.0")
         good, p = _rot(bob, app, at)
         for _ in range(3):
             told = bob.lace("sync", "home", expect=1)
             assert good.split(b"\n", 1)[0].decode()[-48:] in told["problems"][0]["message"]
-        with sqlite3.connect(bob.folder / ".vault" / "store.db") as db:
-            db.execute("UPDATE body SET bytes = ? WHERE p = ?", (good, p))
+        _right(bob, good, p)
         assert bob.lace("sync", "home")["problems"] == []
         assert bob.lace("sync", "home")["sent"] == 0
         alice.lace("update")
@@ -87,20 +93,13 @@ def test_what_was_misread_once_comes_later_and_is_told_until_then(
 @pytest.mark.parametrize("app", ["lace/data", "lace/commit", "lace/log"])
 def test_what_who_serves_misread_once_comes_later(alice: Person, bob: Person, app: str, at: int) -> None:
     """REC-5, LAZ-24: whoever asked had a position behind it, and asked for it no more."""
-    alice.write("a.txt", "one\n")
-    alice.lace("init", "--name", "alice", "--group", "friends")
-    alice.lace("release", "1.0.0", "-m", "first")
-    with serving(alice) as server:
-        alice.lace("place", "add", "home", server.uri)
-        bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
-        bob.lace("sync", "home")
+    with _met(alice, bob):
         alice.write("b.txt", "two\n")
         alice.lace("release", "1.1.0")
         good, p = _rot(alice, app, at)
         for _ in range(2):
             bob.run("sync", "home")
-        with sqlite3.connect(alice.folder / ".vault" / "store.db") as db:
-            db.execute("UPDATE body SET bytes = ? WHERE p = ?", (good, p))
+        _right(alice, good, p)
         assert bob.lace("sync", "home")["problems"] == []
         assert bob.lace("sync", "home")["received"] == 0
         bob.lace("update")
