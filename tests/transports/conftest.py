@@ -15,7 +15,7 @@ from transports.drop.place import Drop
 from transports.git import host
 from transports.git.command import GitRunner
 from transports.git.place import GitPlace
-from transports.git.remote import git_uri
+from transports.git.remote import git_uri, parse_remote
 
 
 @pytest.fixture
@@ -26,6 +26,14 @@ def drop(tmp_path: Path) -> Drop:
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
     return bare_repository(tmp_path / "remote.git")
+
+
+@pytest.fixture
+def runner(bare: Path, tmp_path: Path) -> GitRunner:
+    """Runs git in an empty private repository, whose remote lies beside it."""
+    made = GitRunner(tmp_path / "home", parse_remote(git_uri(bare)))
+    made.repository = bare_repository(tmp_path / "home" / "own.git")
+    return made
 
 
 @pytest.fixture

@@ -20,18 +20,11 @@ from transports.git.object_files import ObjectFiles, object_id
 from transports.git.objects import Objects
 from transports.git.packs import write_pack
 from transports.git.place import GitPlace
-from transports.git.remote import git_uri, parse_remote
+from transports.git.remote import git_uri
 from transports.git.upkeep import holds_pieces, mark_pieces, packs
 from vault.files import DiskFull
 
 _MANY = 40
-
-
-@pytest.fixture
-def runner(tmp_path: Path) -> GitRunner:
-    runner = GitRunner(tmp_path / "home", parse_remote(f"git+file:{bare_repository(tmp_path / 'host.git')}"))
-    runner.repository = bare_repository(tmp_path / "home" / "own.git")
-    return runner
 
 
 def _datas(count: int) -> Iterator[bytes]:

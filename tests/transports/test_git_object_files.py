@@ -13,27 +13,18 @@ from random import Random
 
 import pytest
 
-from tests.transports.git_hosts import bare_repository, git
+from tests.transports.git_hosts import git
 from transports.git import packs
 from transports.git.command import GitRunner
 from transports.git.object_files import Info, ObjectFiles, object_id
 from transports.git.objects import Objects, Row, tree_of
 from transports.git.packs import write_pack
-from transports.git.remote import parse_remote
 from transports.git.upkeep import clear_partial
 from vault.files import DiskFull
 
 _ABSENT = "17" * 20
 _COMMIT = "tree {}\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx\n"
 _KINDS = ("blob", "blob", "blob", "blob", "blob", "tree", "commit")
-
-
-@pytest.fixture
-def runner(tmp_path: Path) -> GitRunner:
-    far = bare_repository(tmp_path / "host.git")
-    runner = GitRunner(tmp_path / "home", parse_remote(f"git+file:{far}"))
-    runner.repository = bare_repository(tmp_path / "home" / "own.git")
-    return runner
 
 
 def _filled(runner: GitRunner) -> dict[str, bytes]:

@@ -20,23 +20,14 @@ from transports.git.command import GitRunner
 from transports.git.object_files import ObjectFiles
 from transports.git.objects import Objects, Row, rows_of, tree_of
 from transports.git.place import GitPlace
-from transports.git.remote import parse_remote
 from transports.git.repository import Repository
 
 _ABSENT = "17" * 20
 
 
-@pytest.fixture
-def git(tmp_path: Path) -> GitRunner:
-    far = bare_repository(tmp_path / "host.git")
-    runner = GitRunner(tmp_path / "home", parse_remote(f"git+file:{far}"))
-    runner.repository = bare_repository(tmp_path / "home" / "own.git")
-    return runner
-
-
-def _said(git: GitRunner, *words: str) -> str:
+def _said(runner: GitRunner, *words: str) -> str:
     done = subprocess.run(
-        ["git", f"--git-dir={git.repository}", *words],
+        ["git", f"--git-dir={runner.repository}", *words],
         capture_output=True,
         check=True,
         env={"PATH": os.environ["PATH"]},
@@ -50,7 +41,7 @@ def _left_to_git(repository: Path) -> None:
     (repository / "objects" / "info" / "alternates").touch()
 
 
-def test_git_ends_with_who_asked_it(git: GitRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_ends_with_who_asked_it(runner: GitRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C does not reach a git of another session, which would go on in the private repository."""
     begun: list[subprocess.Popen[bytes]] = []
 
@@ -58,18 +49,18 @@ def test_git_ends_with_who_asked_it(git: GitRunner, monkeypatch: pytest.MonkeyPa
         begun.append(process)
         raise KeyboardInterrupt
 
-    git.run("version")  # the import of what runs it runs it too
+    runner.run("version")  # the import of what runs it runs it too
     monkeypatch.setattr(subprocess.Popen, "communicate", stopped)
     with pytest.raises(KeyboardInterrupt):
-        git.run("cat-file", "--batch")
+        runner.run("cat-file", "--batch")
     (process,) = begun
     assert process.poll() is not None
 
 
-def test_what_is_added_is_what_git_calls_it(git: GitRunner) -> None:
+def test_what_is_added_is_what_git_calls_it(runner: GitRunner) -> None:
     """Before it is written and after; blobs of every size of a pack's header, trees and commits."""
     draw = Random(1)
-    objects = Objects(git)
+    objects = Objects(runner)
     blobs = [draw.randbytes(size) for size in (0, 1, 15, 16, 2047, 2048, 65_535, 65_536, 1 << 20, 2_000_001)]
     names = [objects.add("blob", blob) for blob in blobs]
     inner = objects.add("tree", tree_of([Row("z", "blob", names[1])]))
@@ -88,39 +79,39 @@ def test_what_is_added_is_what_git_calls_it(git: GitRunner) -> None:
         assert objects.info([_ABSENT, tree]) == [None, (tree, "tree", len(tree_of(rows)))]
         assert rows_of(objects.read([tree])[0], len(rows)) == sorted(rows)
         objects.flush()
-    assert _said(git, "fsck", "--strict", "--no-dangling") == ""
-    assert _said(git, "rev-parse", f"{commit}^{{tree}}").strip() == tree
-    listed = [line.split("\t")[1] for line in _said(git, "ls-tree", tree).splitlines()]
+    assert _said(runner, "fsck", "--strict", "--no-dangling") == ""
+    assert _said(runner, "rev-parse", f"{commit}^{{tree}}").strip() == tree
+    listed = [line.split("\t")[1] for line in _said(runner, "ls-tree", tree).splitlines()]
     assert listed == sorted(row.name for row in rows)
     assert objects.info([f"{commit}^{{tree}}"]) == [(tree, "tree", len(tree_of(rows)))]
 
 
-def test_a_large_object_that_a_power_cut_tore_is_written_anew(git: GitRunner) -> None:
+def test_a_large_object_that_a_power_cut_tore_is_written_anew(runner: GitRunner) -> None:
     """Git would take the torn one for the object and never push again."""
     piece = Random(2).randbytes(1 << 20)
-    objects = Objects(git)
+    objects = Objects(runner)
     name = objects.add("blob", piece)
-    path = git.repository / "objects" / name[:2] / name[2:]
+    path = runner.repository / "objects" / name[:2] / name[2:]
     path.chmod(0o644)
     path.write_bytes(path.read_bytes()[:70_000])
     path.chmod(0o444)
     with pytest.raises(subprocess.CalledProcessError):
-        _said(git, "fsck", "--strict", "--no-dangling")
-    assert Objects(git).add("blob", piece) == name
-    assert _said(git, "fsck", "--strict", "--no-dangling") == ""
-    assert Objects(git).read([name]) == [piece]
+        _said(runner, "fsck", "--strict", "--no-dangling")
+    assert Objects(runner).add("blob", piece) == name
+    assert _said(runner, "fsck", "--strict", "--no-dangling") == ""
+    assert Objects(runner).read([name]) == [piece]
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-def test_one_git_answers_many_questions_and_learns_of_what_comes(git: GitRunner) -> None:
+def test_one_git_answers_many_questions_and_learns_of_what_comes(runner: GitRunner) -> None:
     """What another git writes meanwhile is found; hundreds are asked at once without either side waiting for ever."""
-    _left_to_git(git.repository)
-    objects = Objects(git)
+    _left_to_git(runner.repository)
+    objects = Objects(runner)
     assert objects.info([_ABSENT]) == [None]
     asked = objects._running["--batch-command"].process
     blobs = [b"%d" % number * 300 for number in range(700)]
     names = [objects.add("blob", blob) for blob in blobs]
-    Objects(git).info([_ABSENT])
+    Objects(runner).info([_ABSENT])
     objects.flush()
     assert objects.read(names) == blobs
     assert all(objects.info(names))
@@ -133,9 +124,9 @@ def test_one_git_answers_many_questions_and_learns_of_what_comes(git: GitRunner)
     assert last.returncode == 0  # who lets go of the repository leaves no git behind
 
 
-def test_a_git_that_is_gone_is_named_and_another_one_begun(git: GitRunner) -> None:
-    _left_to_git(git.repository)
-    objects = Objects(git)
+def test_a_git_that_is_gone_is_named_and_another_one_begun(runner: GitRunner) -> None:
+    _left_to_git(runner.repository)
+    objects = Objects(runner)
     name, other = (objects.add("blob", letter * 100) for letter in (b"x", b"y"))
     objects.flush()
     assert objects.read([other])
@@ -149,7 +140,7 @@ def test_a_git_that_is_gone_is_named_and_another_one_begun(git: GitRunner) -> No
 
 
 def test_git_is_asked_once_what_an_object_is_and_anew_whether_it_lies_here(
-    git: GitRunner, monkeypatch: pytest.MonkeyPatch
+    runner: GitRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A visit reads heads, trees and short runs again and again; each question waits for another process."""
     asked: list[tuple[str, tuple[str, ...]]] = []
@@ -161,8 +152,8 @@ def test_git_is_asked_once_what_an_object_is_and_anew_whether_it_lies_here(
         return ask(objects, what, names)
 
     monkeypatch.setattr(Objects, "_asked", counted)
-    repository = Repository(git)
-    repository.begin(git.home / "private.git")
+    repository = Repository(runner)
+    repository.begin(runner.home / "private.git")
     _left_to_git(repository.path)
     small, large = repository.store(b"x" * 100), repository.store(b"y" * 100_000)
     tree = repository.store_tree({"small": ("blob", small), "large": ("blob", large)})
@@ -176,8 +167,8 @@ def test_git_is_asked_once_what_an_object_is_and_anew_whether_it_lies_here(
     repository.read([large], 100_000)
     repository.read([large], 100_000)
     assert asked[6:] == [("info", (large,)), ("contents", (large,))] * 2
-    other = Repository(git)
-    other.begin(git.home / "private.git", tidies=False)
+    other = Repository(runner)
+    other.begin(runner.home / "private.git", tidies=False)
     other.forget_pieces([small])
     assert repository.missing([small, large]) == [small]
     with pytest.raises(UnreadableFile):
@@ -189,7 +180,7 @@ def test_git_is_asked_once_what_an_object_is_and_anew_whether_it_lies_here(
     repository.close()
 
 
-def test_an_older_git_is_asked_by_two(git: GitRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_older_git_is_asked_by_two(runner: GitRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Git answers both kinds of questions at once since 2.36; one before ends with what it says of a strange option."""
     older = tmp_path / "older" / "git"
     older.parent.mkdir()
@@ -198,8 +189,8 @@ def test_an_older_git_is_asked_by_two(git: GitRunner, tmp_path: Path, monkeypatc
     )
     older.chmod(0o755)
     monkeypatch.setenv("PATH", f"{older.parent}{os.pathsep}{os.environ['PATH']}")
-    _left_to_git(git.repository)
-    objects = Objects(git)
+    _left_to_git(runner.repository)
+    objects = Objects(runner)
     blobs = [b"%d" % number for number in range(150)]
     names = [objects.add("blob", blob) for blob in blobs]
     objects.flush()
@@ -209,18 +200,18 @@ def test_an_older_git_is_asked_by_two(git: GitRunner, tmp_path: Path, monkeypatc
     objects.close()
 
 
-def test_few_objects_are_written_without_a_git_and_torn_ones_anew(git: GitRunner) -> None:
+def test_few_objects_are_written_without_a_git_and_torn_ones_anew(runner: GitRunner) -> None:
     """As large ones: a power cut may have left nothing of one but its name."""
-    objects = Objects(git)
+    objects = Objects(runner)
     names = [objects.add("blob", b"%d" % number * 50) for number in range(3)]
     objects.flush()
     assert objects._running == {}
-    torn = git.repository / "objects" / names[0][:2] / names[0][2:]
+    torn = runner.repository / "objects" / names[0][:2] / names[0][2:]
     torn.chmod(0o644)
     torn.write_bytes(b"")
     assert [objects.add("blob", b"%d" % number * 50) for number in range(3)] == names
     objects.flush()
-    assert _said(git, "fsck", "--strict", "--no-dangling") == ""
+    assert _said(runner, "fsck", "--strict", "--no-dangling") == ""
     assert objects.read(names) == [b"%d" % number * 50 for number in range(3)]
 
 

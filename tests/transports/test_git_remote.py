@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.transports.git_hosts import bare_repository
 from transports.address import AddressKind, parse_address
 from transports.errors import NotAGitPlace, PlaceNotWritable, UnknownPlaceKind
 from transports.git import local
@@ -115,18 +114,11 @@ def test_the_configuration_that_git_init_writes_is_harmless() -> None:
     assert is_harmless("") == ""
 
 
-@pytest.fixture
-def runner(tmp_path: Path) -> GitRunner:
-    made = GitRunner(tmp_path / "home", parse_remote(git_uri(bare_repository(tmp_path / "far.git"))))
-    made.repository = bare_repository(tmp_path / "own.git")
-    return made
-
-
 def test_git_is_not_asked_about_a_configuration_that_it_wrote(
     runner: GitRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To start git costs more than all else of a visit that finds nothing new; another word is git's to read."""
-    written = tmp_path / "far.git" / "config"
+    written = tmp_path / "remote.git" / "config"
     begun: list[str] = []
 
     def listed(*words: str) -> tuple[int, bytes]:
