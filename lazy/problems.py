@@ -73,10 +73,10 @@ def written_anew(peer: str, kind: str, *, is_mine: bool = False) -> tuple[str, s
     return f"{peer} writes it anew with lace fsck --repair while the place is there; or sync where it lies whole.", ""
 
 
-def damaged_here(damaged: Set[RecordHash]) -> Problem:
-    """Return what is to be said of records that are not whole in this vault (REC-5)."""
+def damaged_here(damaged: Set[RecordHash], so: str = " and cannot be given to anybody") -> Problem:
+    """Return what is to be said of records that are not whole in this vault, and what comes of it (REC-5)."""
     what = "1 record is" if len(damaged) == 1 else f"{len(damaged)} records are"
-    text = f"{what} damaged here and cannot be given to anybody. ({min(damaged)})"
+    text = f"{what} damaged here{so}. ({min(damaged)})"
     return Problem(PackDamaged.code, text, hint=PackDamaged.hint)
 
 

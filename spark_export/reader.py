@@ -174,8 +174,8 @@ class VaultReader:
             scope, bounds = self._exposed(*exposed)
         schema = arrow_schema(table, columns)
         if table.name in histories.HISTORIES:
-            part = histories.Slice(scope, self._scope(), self.scope.details, *_narrowed(bounds, conditions))
-            part = part._replace(lacks=self.lacking.__setitem__)
+            bounded = _narrowed(bounds, conditions)
+            part = histories.Slice(scope, self._scope(), self.scope.details, *bounded, self.lacking.__setitem__)
             rows: Iterator[tuple[Any, ...]] = histories.HISTORIES[table.name](self.store, part)
             names = [column.name for column in table.columns]
             yield from self._made(schema, table, names, _chunks(_among(rows, names.index("position"), conditions)))

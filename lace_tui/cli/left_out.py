@@ -7,19 +7,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lace_tui.cli.inert import inert
-from lazy.problems import Problem
+from lazy.problems import Problem, damaged_here
 from spark_export.inputs import Inputs
 from vault.records import RecordHash
-from vault.store.packread import PackDamaged
 
 __all__ = ["LeftOut", "lacking", "left_line", "left_out"]
 
 
 def lacking(damaged: Set[RecordHash]) -> Problem:
     """Return what is to be said of records that are damaged here, so that tables lack what they say (REC-5)."""
-    what = "1 record is" if len(damaged) == 1 else f"{len(damaged)} records are"
-    text = f"{what} damaged here, and the tables lack what follows from that. ({min(damaged)})"
-    return Problem(PackDamaged.code, text, hint=PackDamaged.hint)
+    return damaged_here(damaged, ", and the tables lack what follows from that")
 
 
 class LeftOut(NamedTuple):
