@@ -6,6 +6,7 @@ import base64
 import getpass
 import os
 import shutil
+import socket
 import ssl
 import subprocess
 import tempfile
@@ -56,7 +57,7 @@ def bare_repository(path: Path) -> Path:
 def daemon(root: Path) -> Iterator[str]:
     """Serve the repositories below a directory on the loopback; yield the address to put before a name."""
     words = ["git", "daemon", "--reuseaddr", "--listen=127.0.0.1", "--export-all", "--enable=receive-pack"]
-    for port in range(29418, 29518):
+    for port in _ports():
         process = subprocess.Popen(
             [*words, "--verbose", f"--port={port}", f"--base-path={root}", str(root)],
             env=PLAIN,
@@ -74,6 +75,15 @@ def daemon(root: Path) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait()
+
+
+def _ports() -> Iterator[int]:
+    """Yield ports that are free now, another one for each host: what just ended is asked by tests and must be gone."""
+    for _ in range(100):
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            port: int = found.getsockname()[1]
+        yield port
 
 
 def _drain(said: IO[bytes]) -> None:
@@ -112,7 +122,7 @@ def ssh_host(folder: Path, *, passes_protocol: bool, keeps_line: bool = False) -
     settings += ["AcceptEnv GIT_PROTOCOL"] if passes_protocol else []
     (folder / "sshd_config").write_text("\n".join([*settings, ""]))
     public = (folder / "host.pub").read_text()
-    for port in range(29618, 29718):
+    for port in _ports():
         process = subprocess.Popen(
             [_SSHD, "-D", "-e", "-f", str(folder / "sshd_config"), "-p", str(port)],
             env=PLAIN,
