@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
+from threading import local
 from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vault.errors import DataError
+
+if TYPE_CHECKING:
+    from zstandard import ZstdCompressor
 
 __all__ = [
     "MAX_BASES",
@@ -45,6 +49,7 @@ _PAYS: Final = 0.95  # of the raw size; above, the bytes rest as they are
 _HASH_LOG: Final = 20
 _HASH_LOG_MIN: Final = 12
 _WINDOW_LOG: Final = 21
+_own = local()
 
 
 class BadFrame(DataError):
@@ -60,6 +65,14 @@ def _zstd() -> ModuleType:
     import zstandard  # noqa: PLC0415 - three milliseconds that a vault of small records never needs
 
     return zstandard
+
+
+def _compressor() -> ZstdCompressor:
+    """Return this thread's compressor: to make one takes longer than to see that noise is noise."""
+    found: ZstdCompressor | None = getattr(_own, "compressor", None)
+    if found is None:
+        found = _own.compressor = _zstd().ZstdCompressor(level=_LEVEL, write_content_size=True)
+    return found
 
 
 def encode(data: bytes, prefix: bytes = b"") -> tuple[int, bytes]:
@@ -78,7 +91,7 @@ def encode(data: bytes, prefix: bytes = b"") -> tuple[int, bytes]:
         base = zstandard.ZstdCompressionDict(prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
         stored = zstandard.ZstdCompressor(dict_data=base, compression_params=parameters).compress(data)
         return (ZSTD, stored) if len(stored) <= len(data) * _PAYS else (RAW, data)
-    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True)
+    compressor = _compressor()
     if len(data) > 2 * _SAMPLE:
         middle = len(data) // 2
         sample = data[middle : middle + _SAMPLE]

@@ -1,7 +1,7 @@
 """What a checkout writes into its files, and how it gets to the disk.
 
-Small files are flushed together. A large one is digested and written by one thread and flushed by another, while the
-chunks that come next are read.
+Small files are flushed together. A large one is written by one thread and flushed by another, while the chunks that
+come next are read and digested.
 """
 
 from __future__ import annotations
@@ -177,13 +177,13 @@ class _Copy:
         return self._whole.digest()
 
     def _hand(self, size: int) -> None:
+        self._whole.update(self._behind.room[:size])  # here, since who writes is the slower one
         self._behind.hand(self._put, size)
         self._handed += size
         self._files.telling.moved(self._handed, self._size)
         self._filled = 0
 
     def _put(self, block: memoryview) -> None:
-        self._whole.update(block)
         self._unflushed += len(block)
         _write(self._file, block)
         if self._unflushed >= _FLUSHED_TOGETHER:
