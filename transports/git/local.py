@@ -47,6 +47,11 @@ _HARMLESS_KEY = re.compile(
 _NEVER_KEY = re.compile(r"uploadpack\.packobjectshook|gc\.recentobjectshook|receive\.procreceiverefs")
 _PLAIN = re.compile(rb"(?:\[[A-Za-z]+\]\n(?:\t[A-Za-z]+ = [A-Za-z0-9]+\n)*)*")
 _PLAIN_BYTES = 4096
+# What `git init` writes, by which git itself is not hindered; it refuses a later version, and what is no such value.
+_INITIAL = re.compile(
+    r"core\.(repositoryformatversion = [01]|sharedrepository = [0-9a-z]+"
+    r"|(filemode|bare|ignorecase|precomposeunicode|symlinks|logallrefupdates) = (true|false))"
+)
 _UNUSED = frozenset({"hooks", "description", "branches"})  # git neither runs nor writes them for lace
 _INSIDE = ".git"
 _LEANS = "objects/info/alternates"  # a file that names other repositories in which objects are looked for
@@ -130,8 +135,7 @@ def own_directory(path: Path) -> Path | None:
     data = read_bounded(inner / "config", _PLAIN_BYTES)
     if _PLAIN.fullmatch(data) is None or os.path.lexists(inner / _LEANS):
         return None
-    is_core = all(key.startswith("core.") for key in _plain_keys(data.decode("ascii")).splitlines())
-    return inner if is_core else None
+    return inner if all(map(_INITIAL.fullmatch, _plain_settings(data.decode("ascii")))) else None
 
 
 def _found_by_git(path: Path) -> Path | None:
@@ -173,14 +177,19 @@ def _keys(git: GitRunner, config: Path) -> str | None:
 
 
 def _plain_keys(text: str) -> str:
-    keys: list[str] = []
+    return "\n".join(setting.partition(" ")[0] for setting in _plain_settings(text))
+
+
+def _plain_settings(text: str) -> list[str]:
+    """Return what a configuration as `_PLAIN` says: "key = value" each, in lower case."""
+    settings: list[str] = []
     section = ""
     for line in text.splitlines():
         if line.startswith("["):
             section = line[1:-1]
         else:
-            keys.append(f"{section}.{line[1:].partition(' ')[0]}".lower())
-    return "\n".join(keys)
+            settings.append(f"{section}.{line[1:]}".lower())
+    return settings
 
 
 def _leading_away(inner: Path) -> str:

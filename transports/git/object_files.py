@@ -17,7 +17,7 @@ from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
 
-from transports.git.packs import KINDS, NAME_BYTES, index_names, index_offset, index_row
+from transports.git.packs import KINDS, NAME_BYTES, ends_of, index_names, index_offset, index_row
 from transports.layout import MIB
 
 __all__ = ["Info", "ObjectFiles", "is_oid", "object_id"]
@@ -30,6 +30,7 @@ _OBJECT_BYTES = 2 * MIB  # of one that is read here
 _SLACK = 64 * 1024  # bytes that a file may have beyond those of its object
 _INDEX_BYTES = 4 * MIB  # of all indexes
 _SHORT = 2048 * NAME_BYTES  # bytes of names that are searched together: it is quick while they are few
+_PACK_HEAD = 12  # bytes that a pack begins with
 _FIRST_BYTES = 8 * 1024
 _SMALL = 64 * 1024  # bytes of a file that is read at once
 _SMALL_PACK = MIB  # bytes of a pack that is
@@ -38,6 +39,7 @@ _AHEAD_BYTES = 2 * MIB  # of objects kept ahead
 _MOST_PACKS = 1024
 _FAR = 1 << 31  # an offset from which an index says it elsewhere
 _KIND_OF = {number: kind for kind, number in KINDS.items()}
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # it is there for git though it lies nowhere
 _LEANS = "objects/info/alternates"  # a file that names other repositories in which objects are looked for
 
 
@@ -73,13 +75,14 @@ class ObjectFiles:
         self._ahead_size = 0
         self._small: dict[str, bytes] = {}  # packs that visits left, of which most objects are read; b"" of others
         self._kept = 0  # bytes of those
+        self._ends: dict[str, tuple[set[bytes], bytes]] = {}  # of packs that nothing was read of yet
 
     def forget(self) -> None:
         """Look anew at the next question."""
         self._root, self._packs, self._room = "", set(), _INDEX_BYTES
         self._long, self._indexes, self._names, self._first = [], [], b"", []
-        self._small.clear()
-        self._ahead.clear()
+        for kept in (self._small, self._ahead, self._ends):
+            kept.clear()
         self._kept = self._ahead_size = 0
 
     def info(self, oids: Iterable[str]) -> dict[str, Info | None]:
@@ -95,6 +98,8 @@ class ObjectFiles:
                     found[oid] = self._info(oid)
             left = [oid for oid in left if oid in found and found[oid] is None]
             if not left or (self._look() and self._packs == before):
+                if _EMPTY_TREE in left:
+                    del found[_EMPTY_TREE]
                 return found
             # a pack came since the last look, or another process put them into one meanwhile
         for oid in left:
@@ -145,6 +150,7 @@ class ObjectFiles:
             if data is None or names is None:
                 return False
             self._room -= len(data)
+            self._ends[stem] = ends_of(data)
             if at + len(names) > _SHORT:
                 self._long.append((stem, data))
                 continue
@@ -224,12 +230,22 @@ class ObjectFiles:
         path = f"{self._root}/objects/pack/{stem}.pack"
         small = self._small.get(stem)
         if small is None:
-            small = self._small[stem] = _whole(path, min(_SMALL_PACK, _KEPT_BYTES - self._kept))
+            small = _whole(path, min(_SMALL_PACK, _KEPT_BYTES - self._kept))
+            self._check_ends(stem, path, small)
+            self._small[stem] = small
             self._kept += len(small)
         part = small[offset : offset + size] if small else _part(path, offset, size)
         if part is None:
             raise _NotPlain
         return part
+
+    def _check_ends(self, stem: str, path: str, small: bytes) -> None:
+        """Refuse a pack that is not the one of its index, from which git takes nothing: it is torn, or another's."""
+        heads, total = self._ends[stem]
+        first = small or _part(path, 0, _PACK_HEAD) or b""
+        last = small or _part(path, -len(total), len(total)) or b""
+        if first[:_PACK_HEAD] not in heads or not last.endswith(total):
+            raise _NotPlain
 
 
 def _whole(path: str, limit: int) -> bytes:
@@ -249,7 +265,13 @@ def _located(stem: str, index: bytes, row: int) -> tuple[str, int]:
 
 
 def _part(path: str, offset: int, size: int) -> bytes | None:
-    """Return a part of a file, less at its end; None where there is no such file. No pipe is waited for."""
+    """Return a part of a file, less at its end; None where there is no such file. No pipe is waited for.
+
+    Args:
+        path: the file.
+        offset: where the part begins; below 0 from the end.
+        size: its bytes.
+    """
     try:
         fd = os.open(path, _FLAGS)
     except FileNotFoundError:
@@ -258,7 +280,7 @@ def _part(path: str, offset: int, size: int) -> bytes | None:
         raise _NotPlain from error
     try:
         if offset:
-            os.lseek(fd, offset, os.SEEK_SET)
+            os.lseek(fd, offset, os.SEEK_END if offset < 0 else os.SEEK_SET)
         part = os.read(fd, min(size, _FIRST_BYTES))  # room for much costs more than to read a little
         if len(part) == _FIRST_BYTES < size:
             part += os.read(fd, size - _FIRST_BYTES)

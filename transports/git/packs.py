@@ -16,7 +16,7 @@ from typing import Final
 
 from vault.files import AtomicFile
 
-__all__ = ["KINDS", "NAME_BYTES", "index_names", "index_offset", "index_row", "packed", "write_pack"]
+__all__ = ["KINDS", "NAME_BYTES", "ends_of", "index_names", "index_offset", "index_row", "packed", "write_pack"]
 
 KINDS: Final = {"commit": 1, "tree": 2, "blob": 3}
 NAME_BYTES = 20  # of an object in an index
@@ -145,3 +145,9 @@ def index_offset(data: bytes, row: int) -> int:
     (count,) = _NUMBER.unpack_from(data, _ROWS_AT - 4)
     (offset,) = _NUMBER.unpack_from(data, _ROWS_AT + count * (_SUM + 4) + row * 4)
     return int(offset)
+
+
+def ends_of(index: bytes) -> tuple[set[bytes], bytes]:
+    """Return what the pack of a sound index begins with, in either of the versions that git takes, and ends with."""
+    (count,) = _NUMBER.unpack_from(index, _ROWS_AT - 4)
+    return {_PACK.pack(b"PACK", version, count) for version in (2, 3)}, index[-2 * _SUM : -_SUM]
