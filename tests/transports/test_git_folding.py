@@ -117,3 +117,28 @@ def test_where_the_disk_is_full_all_stays(runner: GitRunner, monkeypatch: pytest
         fold(runner.repository, Objects(runner))
     assert packs(runner.repository) == before
     assert Objects(runner).read(list(stored)) == list(stored.values())
+
+
+@pytest.mark.parametrize("suffix", [".keep", ".promisor"])
+def test_what_git_would_leave_alone_stays(runner: GitRunner, suffix: str) -> None:
+    """As a repack of git does it: a fetch says so of a pack while it goes on, and a person may."""
+    stored = _filled(runner.repository)
+    kept = min(packs(runner.repository))
+    kept.with_suffix(suffix).touch()
+    fold(runner.repository, Objects(runner))
+    assert kept in packs(runner.repository)
+    assert len(packs(runner.repository)) == 3
+    assert Objects(runner).read(list(stored)) == list(stored.values())
+
+
+def test_packs_that_an_index_of_several_names_stay(runner: GitRunner) -> None:
+    """What git lists there it looks for there, and is told that the repository is damaged where it is gone."""
+    stored = _filled(runner.repository)
+    git(runner.repository, "multi-pack-index", "write")
+    fold(runner.repository, Objects(runner))
+    git(runner.repository, "fsck", "--strict")
+    assert len(packs(runner.repository)) == _MANY
+    (runner.repository / "objects" / "pack" / "multi-pack-index").unlink()
+    fold(runner.repository, Objects(runner))
+    assert len(packs(runner.repository)) == 2
+    assert Objects(runner).read(list(stored)) == list(stored.values())

@@ -24,12 +24,14 @@ _MANY = 32  # small packs
 _SMALL = 64 * 1024  # bytes of one, and of its objects
 _TOTAL = 8 * MIB  # bytes of the objects that are put together at once
 _ASKED = 1000  # objects of one small pack
+_KEPT = (".keep", ".promisor")  # beside a pack that git itself would leave as it is
+_LISTED = ("multi-pack-index", "multi-pack-index.d")  # where a git that somebody ran here names packs that must stay
 
 
 def fold(path: Path, objects: Objects) -> None:
     """Put small packs together where there are many, those of pieces by themselves; nobody else is here.
 
-    What cannot be read stays where it is.
+    What cannot be read stays where it is, and so does what git would leave there.
 
     Args:
         path: the repository.
@@ -40,9 +42,9 @@ def fold(path: Path, objects: Objects) -> None:
         OSError: a pack is gone before it is looked at.
     """
     packs = sorted(upkeep.packs(path))
-    if len(packs) < _MANY:
+    if len(packs) < _MANY or any((path / "objects" / "pack" / name).exists() for name in _LISTED):
         return
-    small = [pack for pack in packs if pack.stat().st_size < _SMALL]
+    small = [pack for pack in packs if pack.stat().st_size < _SMALL and not _is_kept(pack)]
     if len(small) < _MANY:
         return
     try:
@@ -52,6 +54,10 @@ def fold(path: Path, objects: Objects) -> None:
             )
     finally:
         objects.close()
+
+
+def _is_kept(pack: Path) -> bool:
+    return any(pack.with_suffix(suffix).exists() for suffix in _KEPT)
 
 
 def _fold(path: Path, packs: Sequence[Path], objects: Objects, *, is_pieces: bool) -> None:
