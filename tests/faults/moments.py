@@ -13,6 +13,7 @@ from tests.faults.scenes import Command, Scene, Stage
 from tests.people import Person
 from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository
+from tests.transports.git_places import in_small_packs
 from vault.profile import NodeCard
 from vault.records import Seal, Tai
 from vault.suite import SigningKey
@@ -114,6 +115,14 @@ def _road_push(stage: Stage, options: tuple[str, ...] = ()) -> list[str]:
 def _road_pull(stage: Stage, options: tuple[str, ...] = ()) -> list[str]:
     _on_road(stage, *options).lace("push", "road")
     return ["pull", "road"]
+
+
+def _road_fold(stage: Stage) -> list[str]:
+    """Bob, in whose private repository many visits left each object in a pack of its own."""
+    words = _road_pull(stage)
+    (repository,) = (stage.person("bob").folder / ".vault/git").glob("*.git")
+    in_small_packs(repository)
+    return words
 
 
 def _road_first(stage: Stage) -> list[str]:
@@ -471,6 +480,7 @@ COMMANDS = {
         Command("road-first", "alice", _road_first, settle=("alice",), place="road"),
         Command("road-push", "alice", _road_push, settle=_BOTH, place="road"),
         Command("road-pull", "bob", _road_pull, settle=_BOTH, place="road"),
+        Command("road-fold", "bob", _road_fold, settle=_BOTH, place="road"),
         Command("road-encrypt", "alice", partial(_encrypt, name="road"), settle=_BOTH, place="road"),
         Command("sealed-road-push", "alice", partial(_road_push, options=("--encrypt",)), settle=_BOTH, place="road"),
         Command("sealed-road-pull", "bob", partial(_road_pull, options=("--encrypt",)), settle=_BOTH, place="road"),

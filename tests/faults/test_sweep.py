@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 POINTS = 4
 _LONG = {"apply", "archive", "copy", "create", "drafts", "export", "fetch", "fetched", "label", "large-commit"}
 _LONG |= {"large-pull", "large-update", "leave", "merge", "permit", "place", "prune-releases", "revoke", "sealed-pull"}
-_LONG |= {"road-encrypt", "road-first", "road-pull", "road-push", "sealed-road-pull", "sealed-road-push"}
+_LONG |= {"road-encrypt", "road-first", "road-fold", "road-pull", "road-push", "sealed-road-pull", "sealed-road-push"}
 _LONG |= {"admit", "config", "join", "protect", "quarantine", "record-put"}
 _CHOSEN = sorted(COMMANDS) if "LACE_TEST_PROFILE" in os.environ else sorted(set(COMMANDS) - _LONG)
 _SHARES = 6  # of them all, each for one process, which makes what they begin with once

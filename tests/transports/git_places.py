@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
 from pathlib import Path
 
 from tests.people import Person, person_in
-from tests.transports.git_hosts import bare_repository, git
+from tests.transports.git_hosts import PLAIN, bare_repository, git
 from tests.transports.helpers import GROUP, key, records
+from transports.git.packs import write_pack
+from transports.git.upkeep import drop_pack, holds_pieces, mark_pieces, packs
 from transports.mailbox import Mailbox, MailboxMedium
 from transports.reading import fetch, read_head, read_listing
 from vault.records import Verifier
@@ -27,13 +30,47 @@ def got(place: MailboxMedium, number: int = 1) -> dict[RecordHash, bytes | None]
 
 def loosen(bare: Path) -> None:
     """Turn the packs of a repository into single objects."""
-    packs = list((bare / "objects" / "pack").glob("*.pack"))
-    moved = [pack.rename(bare / pack.name) for pack in packs]
+    found = list((bare / "objects" / "pack").glob("*.pack"))
+    moved = [pack.rename(bare / pack.name) for pack in found]
     for index in (bare / "objects" / "pack").iterdir():
         index.unlink()
     for pack in moved:
         git(bare, "unpack-objects", "-q", stdin=pack.read_bytes())
         pack.unlink()
+
+
+def in_small_packs(repository: Path, least: int = 20) -> list[str]:
+    """Put each object into a pack of its own, as many short visits leave them; return the names of all objects.
+
+    Args:
+        repository: a private one.
+        least: packs of each kind, those of pieces and others; what lies there is made up to so many.
+    """
+    directory = repository / "objects" / "pack"
+    old = packs(repository)
+    pieces = {
+        line.split()[1]
+        for pack in old
+        if holds_pieces(pack)
+        for line in git(repository, "show-index", stdin=pack.with_suffix(".idx").read_bytes()).splitlines()
+    }
+    for data in (b"%d" % number for number in range(2 * least)):
+        name = git(repository, "hash-object", "-w", "--stdin", stdin=data)
+        if int(data) % 2:
+            pieces.add(name)
+    listed = git(repository, "cat-file", "--batch-all-objects", "--batch-check").splitlines()
+    made = set()
+    for name, kind, _ in (line.split() for line in listed):
+        words = ["git", f"--git-dir={repository}", "cat-file", kind, name]
+        data = subprocess.run(words, capture_output=True, env=PLAIN, check=True).stdout
+        pack = write_pack(directory, [name], [(kind, data)])
+        made.add(pack)
+        if name in pieces:
+            mark_pieces(pack)
+    git(repository, "prune-packed")
+    for pack in old - made:
+        drop_pack(pack)
+    return [line.split()[0] for line in listed]
 
 
 def damage(bare: Path, oid: str, *, is_gone: bool) -> None:
