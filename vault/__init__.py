@@ -7,6 +7,7 @@
 | `records`, `profile`, `sexp`, `suite` | what a record is, what each kind means, text forms, signatures |
 | `store`, `frames`, `proofs` | records and the views made of them, their bytes, signatures verified beside |
 | `vault`, `beginning`, `writer` | an opened vault, one that is begun, and the only way to change it |
+| `states` | the states that a vault may be found in, and what becomes of it in each |
 | `lock`, `config`, `settings_file`, `readable_files` | the files beside its store: lock, settings, those for people |
 | `identity`, `persons`, `membership` | keys, whose nodes are whose, and who belongs |
 | `permits`, `readers`, `kept_rows` | who may do what, what is shared with nobody because of that, if it rotted |

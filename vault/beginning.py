@@ -19,10 +19,11 @@ from vault.notes.note import Note
 from vault.notes.own import EPOCH, FOUNDING, FOUNDING_PLEX, GROUP, INSTANCE, NAME, NODE
 from vault.profile import Founding, NodeCard, group_id
 from vault.records import Seal, b64a
+from vault.states import Answer, Opening, answer
 from vault.store import Store
 from vault.suite import SigningKey
 from vault.surroundings import Surroundings
-from vault.vault import Vault, holds_records, lock_of, was_finished
+from vault.vault import Vault, lock_of, standing_of, was_finished
 from vault.writer import Writer
 
 __all__ = ["Also", "VaultExists", "enter_vault", "found_vault"]
@@ -105,7 +106,7 @@ def _refuse_begun(folder: Path) -> None:
         raise VaultExists(f"There is already a vault in {folder}.")
     if path.is_file():
         with Store(path) as store:
-            if store.note(NODE) or holds_records(store):
+            if answer(standing_of(store), Opening.BEGIN) is Answer.EXISTS:
                 raise VaultExists(f"There is already a vault in {folder}.")
 
 

@@ -26,6 +26,7 @@ from vault.notes.note import Note
 from vault.notes.own import FOUNDING, FOUNDING_PLEX, GROUP, HELD_BACK, INSTANCE, NAME, NODE
 from vault.profile import private_group
 from vault.records import Seal, Verifier, b64a
+from vault.states import Answer, Opening, Standing, answer, standing, unopened
 from vault.store import Store
 from vault.store.database import BEYOND, StoreDamaged, faults_named
 from vault.suite import SigningKey
@@ -40,8 +41,8 @@ __all__ = [
     "Vault",
     "VaultMoved",
     "VaultUnfinished",
-    "holds_records",
     "lock_of",
+    "standing_of",
     "was_finished",
 ]
 
@@ -95,14 +96,46 @@ def _verifier(text: str) -> Verifier:
     return Verifier.parse(text)
 
 
-def holds_records(store: Store) -> bool:
-    """Tell whether a store has any record; one whose vault was never finished has none."""
-    return bool(store.rows("SELECT 1 FROM body LIMIT 1"))
-
-
 def was_finished(dot: Path) -> bool:
     """Tell whether something lies in a `.vault` that is only written beside a finished store, whatever became of it."""
     return (dot / READABLE).is_dir() or any((dot / "packs").glob("*.pack"))
+
+
+def _unopened(store: Path) -> Standing | None:
+    is_file = store.is_file()
+    has_bytes = is_file and store.stat().st_size > 0
+    return unopened(is_file=is_file, has_bytes=has_bytes, was_finished=not has_bytes and was_finished(store.parent))
+
+
+def standing_of(store: Store) -> Standing:
+    """Return how the vault of a store stands by what that says (`vault.states`).
+
+    Raises:
+        StoreDamaged: nobody can read whose it is.
+    """
+    if store.note(NODE):
+        return Standing.WHOLE
+    has_records = bool(store.rows("SELECT 1 FROM body LIMIT 1"))  # one whose vault was never finished has none
+    return standing(names_node=False, has_records=has_records, was_finished=was_finished(store.path.parent))
+
+
+def _refuse(found: Standing, opening: Opening, folder: Path) -> None:
+    """Refuse a vault that is not opened as it was found.
+
+    Raises:
+        NoVault, VaultUnfinished, StoreDamaged: as the table of `vault.states` has it.
+    """
+    match answer(found, opening):
+        case Answer.NO_VAULT:
+            raise NoVault(f"There is no vault in {folder}.")
+        case Answer.UNFINISHED:
+            raise VaultUnfinished(f"The vault in {folder} was never finished.")
+        case Answer.BEYOND if found is Standing.LOST:
+            raise StoreDamaged(f"The vault in {folder} has lost its store.", hint=BEYOND)
+        case Answer.BEYOND:
+            raise StoreDamaged(_LOST_NODE.format(folder), hint=BEYOND)
+        case Answer.DAMAGED:
+            raise StoreDamaged(_LOST_NODE.format(folder))
 
 
 class Vault:
@@ -136,15 +169,13 @@ class Vault:
         self._config = self.dot / "config.toml"
         self.around = around
         path = self.dot / "store.db"
-        if not (path.is_file() and path.stat().st_size):
-            if was_finished(self.dot):
-                raise StoreDamaged(f"The vault in {folder} has lost its store.", hint=BEYOND)
-            if not path.is_file():
-                raise NoVault(f"There is no vault in {folder}.")
+        opening = Opening.MEND if mending else Opening.USE
+        if (found := _unopened(path)) is not None:
+            _refuse(found, opening, folder)
         self.store = Store(path, mending=mending)
         try:
-            if lock is None and not self._names_node(mending):
-                self._require_records(mending)
+            if lock is None:
+                _refuse(self._standing(opening), opening, folder)
             self._home = self.dot.stat()
         except BaseException:
             self.store.close()  # it would stay open, with its locks, for as long as this process lives
@@ -155,24 +186,19 @@ class Vault:
         self._mark: MarkFile | None = None
         self._mark_lock: VaultLock | None = None
 
-    def _names_node(self, mending: bool) -> bool:
-        """Tell whether the store says whose it is; a repair begins also where that page cannot be read."""
-        try:
-            return bool(self.store.note(NODE))
-        except StoreDamaged:
-            if mending:
-                return True
-            raise
+    def _standing(self, opening: Opening) -> Standing:
+        """Return how the vault stands by what its store says.
 
-    def _require_records(self, mending: bool) -> None:
-        """Refuse a store that does not say whose it is, but for a repair that its records tell it."""
-        has_records = holds_records(self.store)
-        if has_records and mending:
-            return
-        if not (has_records or was_finished(self.dot)):
-            raise VaultUnfinished(f"The vault in {self.folder} was never finished.")
-        way = StoreDamaged.hint if has_records else BEYOND
-        raise StoreDamaged(_LOST_NODE.format(self.folder), hint=way)
+        Raises:
+            StoreDamaged: nobody can read whose it is, and a vault that stands so is not opened for this.
+        """
+        try:
+            self.store.note(NODE)
+        except StoreDamaged:
+            if answer(Standing.UNREAD, opening) is Answer.DAMAGED:
+                raise
+            return Standing.UNREAD
+        return standing_of(self.store)
 
     def require_here(self) -> None:
         """Refuse to write where the vault lay when it was opened, once it lies elsewhere.
