@@ -4,35 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lazy.mend import examine, mend
 from vault.config import ConfigDamaged
 from vault.errors import LaceError
 from vault.fsck.drafts import note_told
-from vault.fsck.repair import DAMAGED, REJOIN, is_open_here, mend_head, mend_log, mend_sectors
+from vault.fsck.repair import REJOIN
 from vault.fsck.report import BadThing, FsckReport
+from vault.fsck.unopened import DAMAGED, MendedFirst
 from vault.identity.mark import OtherMachine, VaultBehindMark, VaultForked
 from vault.settings_file import can_restore
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
 
 if TYPE_CHECKING:
-    from vault.surroundings import Surroundings
     from vault.watch import Watch
 
-__all__ = ["Checked", "MendedFirst", "checked", "checked_lines", "mended_first", "tell"]
+__all__ = ["Checked", "checked", "checked_lines", "tell"]
 
-_HEAD = BadThing("store", "store.db", "head", "The head of store.db had rotted, by which SQLite knows how to read it.")
 _MAY_NOT_SIGN = {error.code for error in (VaultBehindMark, VaultForked, OtherMachine)}
-_IN_USE = BadThing(
-    "store",
-    "store.db",
-    "in-use",
-    "What SQLite reads store.db by was neither looked at nor mended, for this app has it open elsewhere, as while it"
-    " serves friends. End that and repair again; or close the app and run: lace fsck --repair",
-)
 _STORE = "store.db"  # and its head: what else was put aside is of records
 
 Tone = Literal["bad", "good", "note", "plain"]
@@ -53,34 +44,6 @@ class Checked(NamedTuple):
     aside: tuple[str, ...]
     helps: bool
     is_repair: bool
-
-
-class MendedFirst(NamedTuple):
-    """What was done of a store's files before anybody opened it.
-
-    Args:
-        mended: what was wrong with them.
-        left: why they were left as they are.
-    """
-
-    mended: tuple[BadThing, ...] = ()
-    left: tuple[BadThing, ...] = ()
-
-
-def mended_first(folder: Path, around: Surroundings) -> MendedFirst:
-    """Mend what lets SQLite read a store wrongly or not at all, before anybody opens it; return what that was.
-
-    Nothing is mended while a thread of this process has the store open: see `vault.store.alone`.
-
-    Raises:
-        Locked, NotWritable, DiskFull: as `mend_sectors`, `mend_log` and `mend_head`.
-    """
-    if is_open_here(folder):
-        return MendedFirst(left=(_IN_USE,))
-    unread = mend_sectors(folder, around)
-    log = mend_log(folder, around)
-    head = mend_head(folder, around)
-    return MendedFirst((*unread, *([] if log is None else [log]), *([_HEAD] if head else [])))
 
 
 def _check_all(vault: Vault, watch: Watch, *, repairing: bool, first: MendedFirst) -> Checked:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lace_tui.acts.checking import checked, checked_lines, mended_first, tell
+from lace_tui.acts.checking import checked, checked_lines, tell
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, PlanPage
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark
 from vault.errors import LaceError
+from vault.fsck.unopened import mend_first
 from vault.plural import more_lines, plural
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
@@ -50,7 +51,7 @@ def _check(folder: Path, around: Surroundings, watch: Watch) -> Checked | StoreD
 
 
 def _repair(seen: Checked | StoreDamaged, folder: Path, around: Surroundings, watch: Watch) -> Checked:
-    first = mended_first(folder, around)
+    first = mend_first(folder, around)
     if not isinstance(seen, StoreDamaged):  # its report was read: what it names may go now
         try:
             with Vault(folder, around) as vault:

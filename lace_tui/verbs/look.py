@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from lace_tui.acts.checking import Checked, MendedFirst, checked, checked_lines, mended_first, tell
+from lace_tui.acts.checking import Checked, checked, checked_lines, tell
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
@@ -19,6 +19,7 @@ from vault.audit.trail import as_it_lies, verify_trail
 from vault.config import SETTINGS, Setting, Settings, value_text
 from vault.errors import LaceError
 from vault.fsck.report import BadThing
+from vault.fsck.unopened import MendedFirst, mend_first
 from vault.records import Seal, Tai
 from vault.revisions.cases import BadCase, Date, parse_case
 from vault.settings_file import save_settings
@@ -221,7 +222,7 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
         StoreDamaged: the file cannot even be opened.
     """
     folder = context.find_vault()
-    first = mended_first(folder, context.surroundings()) if folder is not None and repairing else MendedFirst()
+    first = mend_first(folder, context.surroundings()) if folder is not None and repairing else MendedFirst()
     with context.watching() as watch:
         found = checked(lambda: context.open_vault(mending=True), watch, repairing=repairing, first=first)
     report = found.report

@@ -15,7 +15,7 @@ from lace_tui.screens.lines import Lines
 from lace_tui.screenshots import Story
 from lazy.mend import examine
 from tests.tui.conftest import is_showing, page_of, press, rows_of, settle, text_of
-from vault.fsck import repair
+from vault.fsck import unopened
 from vault.vault import Vault
 
 SIZES = [(60, 20), (80, 24), (120, 40)]
@@ -81,7 +81,7 @@ async def test_a_repair_says_that_the_app_had_the_store_open(
     app: LaceApp, story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """APP-13: what SQLite reads the store by was left as it is, and nobody was told, nor why."""
-    monkeypatch.setattr(repair, "_PATIENCE", 0)
+    monkeypatch.setattr(unopened, "_PATIENCE", 0)
     _rot_record(story)
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)

@@ -34,8 +34,9 @@ from vault.files import NotWritable
 from vault.folder.work import commit
 from vault.fsck import own as fsck_own
 from vault.fsck.check import check
-from vault.fsck.repair import DAMAGED, repair
+from vault.fsck.repair import repair
 from vault.fsck.report import BadThing
+from vault.fsck.unopened import DAMAGED
 from vault.notes.own import EPOCH, INSTANCE, PUT_ASIDE
 from vault.records import RecordHash, Seal
 from vault.releasing import release

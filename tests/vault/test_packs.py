@@ -23,7 +23,8 @@ from vault.errors import DataError, EnvironmentFault
 from vault.files import DiskFull, NotWritable, Unreadable
 from vault.folder.work import commit
 from vault.fsck.check import check
-from vault.fsck.repair import DAMAGED, repair
+from vault.fsck.repair import repair
+from vault.fsck.unopened import DAMAGED
 from vault.records import Plex, RecordHash
 from vault.releasing import release
 from vault.store import Store, packappend, schema

@@ -13,7 +13,8 @@ from tests.vault.vaults import around, found
 from vault.content.prune import prune
 from vault.folder.work import commit
 from vault.fsck.check import check
-from vault.fsck.repair import DAMAGED, repair
+from vault.fsck.repair import repair
+from vault.fsck.unopened import DAMAGED
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.store.database import StoreDamaged

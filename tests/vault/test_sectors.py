@@ -10,7 +10,8 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -23,15 +24,15 @@ from tests.shelf import Shelf
 from tests.vault.vaults import around, lived_in
 from vault.errors import LaceError
 from vault.files import AtomicFile, DiskFull, write_atomic
-from vault.fsck import repair
-from vault.fsck.repair import mend_sectors as mend_of_vault
+from vault.fsck import unopened
+from vault.fsck.unopened import MendedFirst, mend_first
 from vault.store import Store, wal
 from vault.store.alone import closed_here
 from vault.store.database import StoreDamaged, StoreUnwritable, name_fault
 from vault.store.sectors import mend_sectors
 from vault.store.wal import mend_log
 from vault.store.wal_frames import FRAME, HEAD
-from vault.vault import Vault
+from vault.vault import Vault, lock_of
 
 _PAGE = 4096
 _Break = Callable[[Path, range], None]
@@ -129,7 +130,7 @@ def test_a_sector_that_cannot_be_read_costs_what_lay_there_and_nothing_else(
         ((page,),) = alice.store.rows("SELECT rootpage FROM sqlite_master WHERE name = 'place'")
     whole, start = path.read_bytes(), (page - 1) * _PAGE
     breaks(path, range(start + 512, start + 1024))
-    (told,) = mend_of_vault(tmp_path / "alice", here)
+    (told,) = mend_first(tmp_path / "alice", here).mended
     assert (told.name, told.code) == ("store.db", "sector")
     assert "kept in .vault/damaged where" in told.message  # a later one has a number behind its name
     assert path.read_bytes() == whole[:start] + bytes(_PAGE) + whole[start + _PAGE :]
@@ -141,7 +142,7 @@ def test_a_sector_that_cannot_be_read_costs_what_lay_there_and_nothing_else(
         assert {*alice.store.rows("SELECT digest FROM body")} >= records
     with Vault(tmp_path / "alice", here) as alice:
         assert examine(alice).ok
-    assert mend_of_vault(tmp_path / "alice", here) == []
+    assert mend_first(tmp_path / "alice", here) == MendedFirst()
 
 
 def test_of_a_log_that_cannot_be_read_whole_it_is_told_what_is_lost(store: Path, breaks: _Break) -> None:
@@ -313,19 +314,41 @@ def test_a_store_that_another_thread_has_open_keeps_its_files_and_its_locks(
     shelf: Shelf, tmp_path: Path, breaks: _Break, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """APP-13: the app reads and serves meanwhile; it went on in the file that was there, with no lock on either."""
-    monkeypatch.setattr(repair, "_PATIENCE", 0)
+    monkeypatch.setattr(unopened, "_PATIENCE", 0)
     here, path = around(tmp_path, "alice"), tmp_path / "alice" / ".vault" / "store.db"
     with _alice(shelf, tmp_path) as alice:
         assert alice.store.exposed()
         breaks(path, range(_PAGE, _PAGE + 1))
         before = path.stat().st_ino
-        assert mend_of_vault(tmp_path / "alice", here) == []
-        assert repair.mend_log(tmp_path / "alice", here) is None
-        assert not repair.mend_head(tmp_path / "alice", here)
+        left = mend_first(tmp_path / "alice", here)
+        assert (left.mended, [thing.code for thing in left.left]) == ((), ["in-use"])
         assert path.stat().st_ino == before
         look = [sys.executable, "-c", _KEPT, str(path)]
         assert subprocess.run(look, capture_output=True, text=True, check=True).stdout == "False\n"
-    assert [thing.name for thing in mend_of_vault(tmp_path / "alice", here)] == ["store.db"]
+    assert [thing.name for thing in mend_first(tmp_path / "alice", here).mended] == ["store.db"]
+
+
+def test_a_store_that_is_opened_while_a_repair_waits_is_told_of(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: the app served friends again meanwhile; nothing was looked at then, and nobody was told."""
+    monkeypatch.setattr(unopened, "_PATIENCE", 0)
+    alice = _alice(shelf, tmp_path)
+    alice.close()
+    opened: list[Vault] = []
+    kept = ExitStack()
+    kept.enter_context(lock_of(alice.dot, alice.around).held(timeout=1))
+
+    def waits(_seconds: float) -> None:
+        if not opened:
+            opened.append(Vault(alice.folder, alice.around))
+            kept.close()
+
+    left = mend_first(alice.folder, replace(alice.around, sleep=waits))
+    assert [thing.code for thing in left.left] == ["in-use"]
+    for vault in opened:
+        vault.close()
+    assert mend_first(alice.folder, alice.around) == MendedFirst()
 
 
 def test_who_opens_a_store_waits_until_its_files_are_mended_here(tmp_path: Path) -> None:

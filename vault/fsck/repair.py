@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from pathlib import Path
 
 from vault.errors import DataError
 from vault.files import NotWritable, make_directory, write_atomic
@@ -20,16 +19,15 @@ from vault.fsck.folders import settle_folders
 from vault.fsck.identity import require_node, settle_identity, settle_instance
 from vault.fsck.notes import settle_notes
 from vault.fsck.own import settle_conflicts, settle_local, settle_mark
-from vault.fsck.report import BadThing, FsckReport
+from vault.fsck.report import FsckReport
 from vault.fsck.rules import settle_rules
 from vault.fsck.scratch import scratch
+from vault.fsck.unopened import DAMAGED
 from vault.lock import LOCK_SECONDS
 from vault.notes.own import EPOCH, NODE, PUT_ASIDE
-from vault.plural import plural
 from vault.records import RecordHash
 from vault.settings_file import restore_settings
-from vault.store import Store, head, packcheck, sectors, wal
-from vault.store.alone import closed_here
+from vault.store import Store, packcheck
 from vault.store.carve_places import carve_places
 from vault.store.database import StoreDamaged
 from vault.store.numbers import renumber
@@ -37,42 +35,18 @@ from vault.store.packmend import mend_frames
 from vault.store.salvage import copy_missing, copy_readable, keep_whole, missing_names
 from vault.store.schema import SCHEMA_VERSION, form_of, lay_out_as, migrate
 from vault.store.values import TRUTH_TABLES, retype
-from vault.surroundings import Surroundings
-from vault.vault import DOT_VAULT, Vault, lock_of
+from vault.vault import Vault
 from vault.watch import Watch
 
 __all__ = [
-    "DAMAGED",
     "REJOIN",
     "forget_put_aside",
-    "is_open_here",
-    "mend_head",
-    "mend_log",
-    "mend_sectors",
     "put_aside",
     "repair",
     "was_put_aside",
 ]
 
-DAMAGED = "damaged"  # directory in `.vault` of what was put aside
-_PATIENCE = 5.0  # seconds for what another thread reads, such as a page of the app
 REJOIN = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
-
-_LOG_MENDED = "The write-ahead log of store.db had rotted: {} of it changed back, and nothing is lost."
-_LOG_UNSURE = (
-    "The write-ahead log of store.db had rotted in a bit, and nothing tells which of some it was. All that was written"
-    " there is taken in; what that bit spoiled is looked for as all other damage. The log as it was lies in"
-    " .vault/damaged."
-)
-_LOG_LOST = (
-    "The write-ahead log of store.db had rotted, and {} written last before lace was killed cannot be read: drafts and"
-    " what lace audit lists of that time are lost, and what friends have comes back with lace sync. The log as it was"
-    " lies in .vault/damaged."
-)
-_SECTORS = (
-    "The disk gives {} of {} no more, and the rest is all that a repair has. The file itself is kept in"
-    " .vault/damaged where this disk can. Bring the vault to a sound disk."
-)
 
 
 def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
@@ -108,69 +82,6 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     left = {(thing.kind, thing.name) for thing in after.bad}
     gone = tuple(thing for thing in (*before.bad, *changed) if (thing.kind, thing.name) not in left)
     return FsckReport(after.ok, after.records, after.bad, gone, lost, after.notes)
-
-
-@contextmanager
-def _unopened(folder: Path, around: Surroundings) -> Iterator[Path | None]:
-    """Keep others out of a vault, and this process from opening its store; give its directory.
-
-    None where a thread of this process has it open for longer: then nothing is mended, for they would go on in files
-    that were replaced, and lose their locks on those that were not.
-
-    Raises:
-        Locked: another process kept the vault too long.
-    """
-    dot = folder / DOT_VAULT
-    with lock_of(dot, around).held(timeout=LOCK_SECONDS), closed_here(dot / "store.db", _PATIENCE) as is_closed:
-        yield dot if is_closed else None
-
-
-def is_open_here(folder: Path) -> bool:
-    """Tell whether a thread of this process has a vault's store open for longer than a repair waits for it."""
-    with closed_here(folder / DOT_VAULT / "store.db", _PATIENCE) as is_closed:
-        return not is_closed
-
-
-def mend_head(folder: Path, around: Surroundings) -> bool:
-    """Mend the head of a vault's store before anybody opens it; tell whether it had rotted.
-
-    Raises:
-        Locked: another process kept the vault too long.
-        NotWritable, DiskFull: as `vault.store.head.mend_head`.
-    """
-    with _unopened(folder, around) as dot:
-        return dot is not None and head.mend_head(dot / "store.db", dot / DAMAGED)
-
-
-def mend_sectors(folder: Path, around: Surroundings) -> list[BadThing]:
-    """Go on without what the disk gives no more of a vault's store, before anybody opens it; tell of which files.
-
-    Raises:
-        Locked: another process kept the vault too long.
-        NotWritable, DiskFull: as `vault.store.sectors.mend_sectors`.
-    """
-    with _unopened(folder, around) as dot:
-        lost = sectors.mend_sectors(dot / "store.db", dot / DAMAGED) if dot is not None else {}
-    return [
-        BadThing("store", name, "sector", _SECTORS.format(plural(size, "byte"), name)) for name, size in lost.items()
-    ]
-
-
-def mend_log(folder: Path, around: Surroundings) -> BadThing | None:
-    """Mend the write-ahead log of a vault's store before anybody opens it; tell what was wrong, if anything was.
-
-    Raises:
-        Locked: another process kept the vault too long.
-        NotWritable, DiskFull: as `vault.store.wal.mend_log`.
-    """
-    with _unopened(folder, around) as dot:
-        rot = wal.mend_log(dot / "store.db", dot / DAMAGED) if dot is not None else None
-    if rot is None:
-        return None
-    if not rot.lost:
-        text = _LOG_UNSURE if rot.unsure else _LOG_MENDED.format(plural(len(rot.flips), "bit"))
-        return BadThing("store", "store.db-wal", "log", text)
-    return BadThing("store", "store.db-wal", "log", _LOG_LOST.format(plural(rot.lost, "step")))
 
 
 def put_aside(vault: Vault) -> tuple[RecordHash, ...]:
