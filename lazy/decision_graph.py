@@ -7,19 +7,15 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from vault.records import RecordHash
-from vault.revisions.graph import json_texts
+from vault.revisions.graph import json_texts, only_above
 from vault.store import Store
 
 __all__ = ["Graph", "Made", "above_sides"]
 
-# Common history is long, and nobody decides about it: it is gone through once, and what is above it alone is looked at.
-_ABOVE = """
-WITH RECURSIVE low(h) AS (SELECT value FROM json_each(?1) UNION SELECT parent FROM parent JOIN low ON child = h),
-    up(h) AS (SELECT value FROM json_each(?2) UNION
-        SELECT parent FROM parent JOIN up ON child = h WHERE parent NOT IN (SELECT h FROM low))
+_MADE = """
 SELECT c.hash, c.tree, c.signer, c.signer IN (SELECT node FROM member),
     EXISTS (SELECT 1 FROM release WHERE commit_hash = c.hash), ifnull(s.content, 0)
-FROM up CROSS JOIN commits c ON c.hash = up.h LEFT JOIN shared s ON s.p = c.p ORDER BY c.hash"""
+FROM json_each(?) up CROSS JOIN commits c ON c.hash = up.value LEFT JOIN shared s ON s.p = c.p ORDER BY c.hash"""
 _PARENTS = "SELECT child, parent FROM parent WHERE child IN (SELECT value FROM json_each(?)) ORDER BY child, parent"
 
 
@@ -54,7 +50,9 @@ def above_sides(store: Store, sides: Iterable[RecordHash], results: Iterable[Rec
         sides: commits.
         results: commits, whether or not they hold the sides.
     """
-    rows = store.rows(_ABOVE, json_texts(one.text for one in sides), json_texts(one.text for one in results))
+    given = {one.text for one in results}
+    # Common history is long, and nobody decides about it: what is above it alone is looked at.
+    rows = store.rows(_MADE, json_texts(given | only_above(store, given, {one.text for one in sides})))
     parents: dict[str, list[str]] = {str(row[0]): [] for row in rows}
     for child, parent in store.rows(_PARENTS, json_texts(parents)):
         parents[str(child)].append(str(parent))

@@ -26,7 +26,7 @@ from vault.files import (
 )
 from vault.readable_files import note_readable
 from vault.records import Verifier
-from vault.revisions.graph import ancestors
+from vault.revisions.graph import covered
 from vault.revisions.history import line_head
 from vault.sexp import Sexp, Symbol, clean_text, dumps
 from vault.vault import READABLE, Vault
@@ -151,7 +151,7 @@ def _vectors(vault: Vault) -> list[Sexp]:
 def _conflict(vault: Vault, conflict: Conflict) -> Sexp:
     """Return one conflict; local is the side that is mine, else the one in my line (LAZ-35)."""
     head = line_head(vault.store, vault.node.text, conflict.desk)
-    line = ancestors(vault.store, head.commit) if head else set()
+    line = covered(vault.store, {side.commit.text for side in conflict.sides}, {head.commit.text} if head else ())
     local, *others = sorted(
         conflict.sides, key=lambda side: (side.node != vault.node.text, side.commit.text not in line)
     )

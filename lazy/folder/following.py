@@ -8,7 +8,7 @@ decisions hold on which it is built: whoever takes it has those in their line th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 from lazy.contested import Conflict
 from lazy.folder.merging import what_went_named
@@ -21,7 +21,7 @@ from vault.desks.tree import lookup
 from vault.folder.checked_out import Checkout
 from vault.folder.criss_cross import base_of
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, merge_bases, newest
+from vault.revisions.graph import covered, is_ancestor, merge_bases, newest
 from vault.revisions.history import commit_info
 from vault.vault import Vault
 
@@ -54,15 +54,15 @@ def following(
         MissingObject, TreeError: a content that has to be merged is not here.
     """
     store = vault.store
-    line = ancestors(store, base.commit)
     sides = [side.commit for side in conflict.sides]
+    line = covered(store, {commit.text for commit in (*sides, *conflict.results)}, {base.commit.text})
     held = newest(store, [commit for commit in (*sides, *conflict.results) if commit.text in line])
     if not held:
         held = newest(store, [one for head in heads for one in merge_bases(store, base.commit, head).commits])
     with what_went_named(vault, [*sides, *held]):
         origin = _origin(reading, vault, conflict, held, tree, target)
         outcome = merge_trees(Objects(reading, sink, vault.group), origin, tree, target)
-    if outcome.root is None and tree == base.tree and any(base.commit.text in ancestors(store, head) for head in heads):
+    if outcome.root is None and tree == base.tree and is_ancestor(store, base.commit, *heads):
         return MergeOutcome.clean(target)  # no update would ask: it is a fast-forward
     return outcome
 
@@ -74,7 +74,7 @@ def with_earlier(
     conflict: Conflict,
     target: RecordHash,
     decide: Callable[[MergeOutcome], RecordHash],
-    known: Collection[str] = (),
+    known: RecordHash | None = None,
 ) -> RecordHash:
     """Return a tree that was decided, with what earlier decisions that count hold beside the sides of the conflict.
 
@@ -85,12 +85,13 @@ def with_earlier(
         conflict: what is decided.
         target: the tree.
         decide: returns the tree of a merge in which an earlier decision (ours) and this one (theirs) clash, or refuses.
-        known: commits that this was made of, of which it has already what it has.
+        known: a commit that this was made of, of which and of what is below it has already what it has.
 
     Raises:
         MissingObject, TreeError: as `following`.
     """
-    for result in newest(vault.store, [one for one in conflict.results if one.text not in known]):
+    held = covered(vault.store, {one.text for one in conflict.results}, {known.text} if known else ())
+    for result in newest(vault.store, [one for one in conflict.results if one.text not in held]):
         tree = commit_info(vault.store, result).tree
         with what_went_named(vault, [*(side.commit for side in conflict.sides), result]):
             origin = _origin(reading, vault, conflict, [result], tree, target)

@@ -10,7 +10,7 @@ from vault.desks.diff import diff_trees
 from vault.desks.tree import lookup
 from vault.permits import Act, Permit, may, permits, ruling
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, merge_bases, newest
+from vault.revisions.graph import merge_bases, newest, only_above
 from vault.revisions.history import CommitInfo, commit_info
 from vault.vault import Vault
 
@@ -50,7 +50,6 @@ def refused(vault: Vault, desk: str, mine: RecordHash | None, heads: Sequence[Re
     rules = [rule for rule in permits(vault.store, desk) if rule.act is Act.WRITE]
     if not rules:
         return []
-    known = ancestors(vault.store, mine) if mine is not None else set()
     found = []
     for head in heads:
         info = commit_info(vault.store, head)
@@ -68,7 +67,7 @@ def refused(vault: Vault, desk: str, mine: RecordHash | None, heads: Sequence[Re
             if may(vault.store, rule, info.signer, vault.node.text):
                 continue
             if ways is None:
-                ways = _way(vault, mine, head, known)
+                ways = _way(vault, mine, head)
             if rule not in vouching:
                 vouching[rule] = _vouching(vault, rule, ways, mine)
             if not any(_stands(vault, commit, path, now) for commit in vouching[rule]):
@@ -78,10 +77,11 @@ def refused(vault: Vault, desk: str, mine: RecordHash | None, heads: Sequence[Re
     return found
 
 
-def _way(vault: Vault, mine: RecordHash | None, head: RecordHash, known: set[str]) -> list[CommitInfo]:
+def _way(vault: Vault, mine: RecordHash | None, head: RecordHash) -> list[CommitInfo]:
     """Return my head and the commits between, those whose trees are here."""
-    way = [RecordHash.parse(text) for text in sorted(ancestors(vault.store, head) - known)]
-    found = [commit_info(vault.store, commit) for commit in ([mine] if mine is not None else []) + way]
+    own = [mine] if mine is not None else []
+    way = sorted(only_above(vault.store, {head.text}, {one.text for one in own}))
+    found = [commit_info(vault.store, commit) for commit in own + list(map(RecordHash.parse, way))]
     here = vault.store.have([info.tree for info in found])
     return [info for info in found if info.tree in here]
 

@@ -25,7 +25,7 @@ from vault.folder.work import Changes, Checkout
 from vault.permits import NotPermitted
 from vault.plural import few
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, merge_bases
+from vault.revisions.graph import is_ancestor, merge_bases
 from vault.revisions.history import Relation, relation
 from vault.vault import Vault
 
@@ -212,10 +212,10 @@ def _relation(vault: Vault, base: Checkout | None, merging: Merging, tree: Recor
         return Relation.BEHIND
     if mine == that.commit:
         return Relation.SAME
-    if mine is not None and that.commit.text in ancestors(vault.store, mine):
+    if mine is not None and is_ancestor(vault.store, that.commit, mine):
         return Relation.AHEAD
     found = relation(vault.store, mine, that.commit)
-    if mine is not None and mine.text in ancestors(vault.store, that.commit):
+    if mine is not None and is_ancestor(vault.store, mine, that.commit):
         found = Relation.BEHIND
     if tree is not None:
         bases = merge_bases(vault.store, mine, that.commit).commits if mine is not None else ()

@@ -27,7 +27,7 @@ from vault.errors import LaceError
 from vault.folder.work import changes, checkout_of
 from vault.names import Version
 from vault.records import RecordHash, Tai
-from vault.revisions.graph import ancestors, newest
+from vault.revisions.graph import is_ancestor, newest
 from vault.revisions.history import commit_info, releases_of
 from vault.revisions.versions import next_version
 from vault.vault import Vault
@@ -352,8 +352,7 @@ def _origin(vault: Vault, conflict: Conflict, head: RecordHash, mine: RecordHash
     side = next((side for side in conflict.sides if side.commit == head), None)
     is_mine = head == mine
     if is_mine and side is None:  # my line went on: name the side that it holds
-        line = ancestors(vault.store, head)
-        held = next((side for side in conflict.sides if side.commit.text in line), None)
+        held = next((side for side in conflict.sides if is_ancestor(vault.store, side.commit, head)), None)
         name, version = (held.word, held.version) if held else (label_of(vault, owner), None)
         return Origin(head, name, machine or "", _iso(info.tai), version, is_mine=True, word="")
     is_shown = not is_mine or tree == info.tree

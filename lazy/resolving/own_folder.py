@@ -18,7 +18,7 @@ from vault.desks.tree import lookup
 from vault.folder.work import Checkout, checkout_of, finish_checkouts
 from vault.names import SELF
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, merge_bases, newest
+from vault.revisions.graph import covered, is_ancestor, merge_bases, newest
 from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.watch import Watch
@@ -120,8 +120,7 @@ def _named(
     """Return the clashes that a person is shown: where a side is mine, it is as my folder has it now."""
     if base is None:
         return _clashes(source, vault, in_order(vault, newest(vault.store, sides), None)[0])
-    line = ancestors(vault.store, base.commit)
-    mine = [base.commit] if any(side.text in line for side in sides) else []
+    mine = [base.commit] if any(is_ancestor(vault.store, side, base.commit) for side in sides) else []
     order, has_mine = in_order(vault, newest(vault.store, [*sides, *mine]), base.commit)
     also = base.also if has_mine else ()
     return _clashes(source, vault, order, tree if order[0] == base.commit else None, also)
@@ -165,7 +164,7 @@ def held_of(
         clashes: between the sides, by path.
     """
     order = newest(vault.store, sides)
-    line = ancestors(vault.store, mine) if mine is not None else set()
+    line = covered(vault.store, {side.text for side in sides}, {mine.text} if mine is not None else ())
     own = {side: commit_info(vault.store, side).tree for side in sides if side.text in line}
     others = {side: commit_info(vault.store, side).tree for side in order if side not in own}
     below = {one for side in order if mine is not None for one in merge_bases(vault.store, mine, side).commits}

@@ -38,7 +38,7 @@ from vault.folder.work import (
 from vault.names import Version
 from vault.records import RecordHash
 from vault.releasing import Releasing, check_free, seal_release
-from vault.revisions.graph import ancestors, newest
+from vault.revisions.graph import is_ancestor, newest
 from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.watch import Watch
@@ -332,7 +332,7 @@ def _followed(act: _Act, done: Resolved) -> Resolved:
     desk, store = conflict.desk, vault.store
     target = commit_info(store, result).tree
     base = checkout_of(vault, desk)
-    if base is not None and result.text in ancestors(store, base.commit):
+    if base is not None and is_ancestor(store, result, base.commit):
         return done
     outcome = MergeOutcome.clean(target)
     if base is not None:

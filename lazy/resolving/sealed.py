@@ -22,7 +22,7 @@ from vault.folder.checked_out import checkout_of
 from vault.profile import Commit, Resolution, plain_text
 from vault.profile.lines import MAX_PARENTS
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, newest
+from vault.revisions.graph import newest, only_above
 from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.writer import Writer
@@ -110,10 +110,10 @@ def known_heads(vault: Vault, conflict: Conflict) -> list[RecordHash]:
     proposals for one side as many as a commit has room for: whoever seals hundreds keeps nobody from deciding.
     """
     store, known = vault.store, [*(side.commit for side in conflict.sides), *conflict.results]
-    here = {text for commit in known for text in ancestors(store, commit)}
+    here = {commit.text for commit in known}
     trees = {commit_info(store, side.commit).tree for side in conflict.sides}
     proposed = [one.result for one in conflict.proposals]
-    new = {result: map(RecordHash.parse, ancestors(store, result) - here) for result in proposed}
+    new = {result: map(RecordHash.parse, only_above(store, {result.text}, here)) for result in proposed}
     alone = [result for result in new if all(commit_info(store, commit).tree in trees for commit in new[result])]
     return known + alone[: max(0, MAX_PARENTS - len(known) - 1)]  # one more may be the decision that is taken
 
@@ -168,7 +168,7 @@ def accepted_tree(accepting: Accepting, objects: MemoryObjects, sink: Sink) -> t
             clashing.update(filter(None, (clash.path, clash.twin)))
         return decide(outcome)
 
-    tree = with_earlier(objects, sink, vault, conflict, tree, decided, ancestors(vault.store, decision.result))
+    tree = with_earlier(objects, sink, vault, conflict, tree, decided, decision.result)
     require_used(takes, sorted(clashing))
     parents = newest(vault.store, [*known, decision.result])
     if parents == [decision.result] and not _would_count(vault, conflict, tree):

@@ -12,7 +12,7 @@ from tests.vault.vaults import found, write
 from vault.names import Version
 from vault.records import RecordHash
 from vault.releasing import release
-from vault.revisions.graph import ancestors, is_ancestor, merge_bases, newest
+from vault.revisions.graph import ancestors, covered, is_ancestor, merge_bases, newest, only_above
 from vault.revisions.history import line_head, releases, releases_of, releases_shown, releases_since
 from vault.store import Store
 from vault.vault import Vault
@@ -47,8 +47,37 @@ graphs = st.integers(1, 14).flatmap(
 )
 
 
+def crossing(days: list[tuple[int, bool, bool]]) -> tuple[list[int], ...]:
+    """Return the graph of two who go on for some commits each day, and then take each other's last in, or do not."""
+    graph: list[list[int]] = [[]]
+    mine = theirs = 0
+    for further, takes, is_taken in days:
+        for _ in range(further):
+            graph += [[mine], [theirs]]
+            mine, theirs = len(graph) - 2, len(graph) - 1
+        before = mine, theirs
+        for joins, whose in ((takes, 0), (is_taken, 1)):
+            if joins and before[0] != before[1]:
+                graph.append(list(before))
+                mine, theirs = (len(graph) - 1, theirs) if whose == 0 else (mine, len(graph) - 1)
+    return tuple(graph)
+
+
+crossings = st.lists(st.tuples(st.integers(1, 3), st.booleans(), st.booleans()), min_size=1, max_size=4).map(crossing)
+any_graphs = st.one_of(graphs, crossings)
+
+
+@pytest.fixture(params=[(1, 32), (4, 32), (1, 1)], ids=str)
+def looks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have little looked at first, so that what follows a first look is asked of small graphs too."""
+    first, colours = request.param
+    monkeypatch.setattr("vault.revisions.graph._FIRST_LOOK", first)
+    monkeypatch.setattr("vault.revisions.graph._MOST_COLOURS", colours)
+
+
+@pytest.mark.usefixtures("looks")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(graphs, st.data())
+@given(any_graphs, st.data())
 def test_part_of_the_graph_says_what_the_whole_says(
     store: Store, parents: tuple[list[int], ...], data: st.DataObject
 ) -> None:
@@ -62,6 +91,12 @@ def test_part_of_the_graph_says_what_the_whole_says(
     assert newest(store, some) == sorted(heads, key=lambda head: head.text)
     for lower in commits:
         assert is_ancestor(store, lower, *some) == any(lower.text in lines[upper] for upper in some)
+    others = data.draw(st.lists(st.sampled_from(commits), unique=True))
+    below, above = (set[str]().union(*(lines[one] for one in each)) for each in (some, others))
+    assert covered(store, {one.text for one in others}, {one.text for one in some}) == below & {
+        one.text for one in others
+    }
+    assert only_above(store, {one.text for one in others}, {one.text for one in some}) == above - below
 
 
 def nearest_with_trees(lines: dict[str, set[str]], common: set[str], here: set[str]) -> tuple[set[str], int]:
@@ -78,8 +113,9 @@ def nearest_with_trees(lines: dict[str, set[str]], common: set[str], here: set[s
     return {one for one in found if not any(one in lines[other] - {other} for other in found)}, skipped
 
 
+@pytest.mark.usefixtures("looks")
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(graphs, st.sets(st.integers(0, 13)))
+@given(any_graphs, st.sets(st.integers(0, 29)))
 def test_merge_bases_are_the_nearest_whose_trees_are_here(
     store: Store, parents: tuple[list[int], ...], trees: set[int]
 ) -> None:
@@ -98,19 +134,57 @@ def test_merge_bases_are_the_nearest_whose_trees_are_here(
                 )
 
 
-def test_thousands_of_common_commits_without_trees_are_read_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    commits = lay(store, [*([number - 1] if number else [] for number in range(LONG)), [LONG - 1], [LONG - 1]])
-    monkeypatch.setattr("vault.revisions.graph.tree_is_here", lambda _store, _commit: False)
-    real, read = Store.rows, []
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return how many rows each query gave; it goes on to grow."""
+    real, found = Store.rows, list[int]()
 
     def counted(self: Store, sql: str, *values: object) -> list[tuple[object, ...]]:
-        found = real(self, sql, *values)
-        read.append(len(found))
-        return found
+        rows = real(self, sql, *values)
+        found.append(len(rows))
+        return rows
 
     monkeypatch.setattr(Store, "rows", counted)
+    return found
+
+
+def test_thousands_of_common_commits_without_trees_are_read_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch, read: list[int]
+) -> None:
+    commits = lay(store, [*([number - 1] if number else [] for number in range(LONG)), [LONG - 1], [LONG - 1]])
+    monkeypatch.setattr("vault.revisions.graph.tree_is_here", lambda _store, _commit: False)
     assert merge_bases(store, commits[-1], commits[-2]) == ((), LONG)
     assert sum(read) < 4 * LONG
+
+
+def sides(length: int) -> list[list[int]]:
+    """Return a line of so many commits, with two sides of three commits at its end, and one that left it before."""
+    line = [[number - 1] if number else [] for number in range(length)]
+    for start in (length - 1, length - 1, length - 30):
+        line += [[start], [len(line)], [len(line) + 1]]
+    return line
+
+
+def test_what_is_asked_of_two_sides_costs_how_far_they_are_apart(
+    store: Store, monkeypatch: pytest.MonkeyPatch, read: list[int]
+) -> None:
+    """Of ten times the history no row more is read (CLAY-7, CLAY-73)."""
+    monkeypatch.setattr("vault.revisions.graph.tree_is_here", lambda _store, _commit: True)
+    costs = []
+    for length in (LONG, 10 * LONG):
+        commits = lay(store, sides(length))
+        top, last, other, old = (commits[at] for at in (length - 1, -7, -4, -1))
+        read.clear()
+        assert not is_ancestor(store, last, other)
+        assert newest(store, [top, last, other]) == sorted([last, other], key=lambda head: head.text)
+        assert merge_bases(store, last, other) == ((top,), 0)
+        assert merge_bases(store, last, old) == ((commits[length - 30],), 0)
+        assert only_above(store, {last.text}, {old.text}) == {
+            one.text for one in [*commits[length - 29 : length], *commits[-9:-6]]
+        }
+        assert covered(store, {top.text, old.text}, {last.text}) == {top.text}
+        costs.append(sum(read))
+    assert costs[0] == costs[1] < 2 * LONG
 
 
 @pytest.mark.parametrize(

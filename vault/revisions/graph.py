@@ -1,4 +1,4 @@
-"""The graph of commits: ancestors, newest heads, merge bases; each question is one query, whatever its size.
+"""The graph of commits: ancestors, newest heads, merge bases; most cost how far commits are apart (`paint`).
 
 Nothing is chosen here by a hash or a clock: where several commits answer, all of them are returned, sorted only so
 that everybody sees the same list.
@@ -6,15 +6,17 @@ that everybody sees the same list.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from vault.records import RecordHash
+from vault.revisions.paint import Colours, paint
 from vault.store import Store
 
 __all__ = [
     "MergeBases",
     "ancestors",
+    "covered",
     "is_ancestor",
     "json_array",
     "json_texts",
@@ -22,11 +24,19 @@ __all__ = [
     "nearest_below",
     "nearest_common",
     "newest",
+    "only_above",
     "tree_is_here",
 ]
 
-_FIRST_LOOK = 64  # commits that are looked at on each side before either is followed further
-_FURTHER = 8  # times as many in each look that follows
+_FIRST_LOOK = 64  # commits that are looked at before anything is followed further; twice as many in each next look
+_MOST_COLOURS = 32  # of more commits it costs less to go through all that is below
+_OURS, _THEIRS = 1, 2
+_COMMON = _OURS | _THEIRS
+_SETTLED = _COMMON | 4  # below a base
+
+_BELOW = """
+WITH RECURSIVE up(h) AS (SELECT value FROM json_each(?) UNION SELECT parent FROM parent JOIN up ON child = h LIMIT ?)
+SELECT h, parent FROM up LEFT JOIN parent ON child = h"""
 
 
 class MergeBases(NamedTuple):
@@ -49,26 +59,37 @@ def ancestors(store: Store, commit: RecordHash) -> set[str]:
 
 
 def is_ancestor(store: Store, lower: RecordHash, *uppers: RecordHash) -> bool:
-    """Tell whether a commit is one of others or an ancestor of one.
-
-    Both are followed down in turn, so that of two near each other it costs how far apart they are, not how long their
-    history is; what several have below them is gone through once.
-    """
+    """Tell whether a commit is one of others or an ancestor of one; it costs how far apart they are."""
     if not uppers or lower in uppers:
         return bool(uppers)
-    above = {upper.text for upper in uppers}
-    most = max(_FIRST_LOOK, 2 * len(above))
-    while True:
-        below = _first_ancestors(store, above, most)
-        if lower.text in below:
-            return True
-        if len(below) < most or above <= _first_ancestors(store, {lower.text}, most):
-            return False
-        most *= _FURTHER
+    return bool(covered(store, [lower.text], [upper.text for upper in uppers]))
+
+
+def covered(store: Store, commits: Collection[str], uppers: Collection[str]) -> set[str]:
+    """Return those of some commits that are among others or ancestors of one, as hash texts.
+
+    It costs how far apart they are, not how long their history is, as long as few are in none of them.
+    """
+    most = max(_FIRST_LOOK, 2 * len(uppers))
+    near = _first_ancestors(store, uppers, most)
+    far = set(commits) - near
+    if not far or len(near) < most:
+        return set(commits) - far
+    if len(far) > _MOST_COLOURS:
+        return set(commits) & _first_ancestors(store, uppers, -1)
+    own = {commit: 2 << at for at, commit in enumerate(sorted(far))}  # the least bit is that of the others
+
+    def is_done(colours: Colours, edge: Collection[str]) -> bool:
+        # What is below all that was not met yet leads to none of it.
+        not_met = sum(colour for commit, colour in own.items() if not colours[commit] & 1)
+        return not any(colours[commit] & 1 and not_met & ~colours[commit] for commit in edge)
+
+    colours = paint({**dict.fromkeys(uppers, 1), **own}, Parents(store), is_done)
+    return {commit for commit in commits if commit in near or colours[commit] & 1}
 
 
 def _first_ancestors(store: Store, commits: Collection[str], most: int) -> set[str]:
-    """Return the hash texts of commits and of the nearest of their ancestors, `most` altogether."""
+    """Return the hash texts of commits and of the nearest of their ancestors, `most` altogether; all for -1."""
     rows = store.rows(
         "WITH RECURSIVE up(h) AS (SELECT value FROM json_each(?) UNION SELECT parent FROM parent JOIN up ON child = h"
         " LIMIT ?) SELECT h FROM up",
@@ -78,21 +99,36 @@ def _first_ancestors(store: Store, commits: Collection[str], most: int) -> set[s
     return {str(row[0]) for row in rows}
 
 
+class Parents:
+    """Reads the parents of commits for `paint`, with ever more of what is below them: a long way is few queries."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, list[str]] = {}
+        self._most = _FIRST_LOOK
+
+    def __call__(self, commits: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """Return the parents of these commits, and of what was read before."""
+        lacking = [commit for commit in commits if commit not in self._known]
+        if lacking:
+            most = max(self._most, 2 * len(lacking))
+            for child, parent in self._store.rows(_BELOW, json_texts(lacking), most):
+                of = self._known.get(child)
+                if of is None:
+                    self._known[child] = [] if parent is None else [parent]
+                elif parent is not None and parent not in of:  # some are read again
+                    of.append(parent)
+            self._most *= 2
+        return self._known
+
+
 def newest(store: Store, commits: Iterable[RecordHash]) -> list[RecordHash]:
     """Return those commits that are no ancestor of another one given, sorted by hash text."""
     given = {commit.text: commit for commit in commits}
     if len(given) < 2:
         return list(given.values())
-    rows = store.rows(
-        "WITH RECURSIVE ask(h) AS (SELECT value FROM json_each(?)), up(h) AS (SELECT parent FROM parent JOIN ask"
-        " ON child = h UNION SELECT parent FROM parent JOIN up ON child = h)"
-        # One of them is nobody's ancestor: when all the others were met, what lies further down is not looked at.
-        " SELECT h FROM up CROSS JOIN ask USING (h) LIMIT ?",
-        json_texts(given),
-        len(given) - 1,
-    )
-    covered = {str(row[0]) for row in rows}
-    return [given[text] for text in sorted(given.keys() - covered)]
+    lower = covered(store, given, _parents(store, given))
+    return [given[text] for text in sorted(given.keys() - lower)]
 
 
 def tree_is_here(store: Store, commit: RecordHash) -> bool:
@@ -121,7 +157,25 @@ def merge_bases(store: Store, ours: RecordHash, theirs: RecordHash) -> MergeBase
 
     A nearer one whose tree is not here (an unreleased state) is skipped, and what lies below it is asked.
     """
-    return nearest_common(store, ancestors(store, ours) & ancestors(store, theirs))
+    here: dict[str, bool] = {}
+
+    def is_base(commit: str) -> bool:
+        if commit not in here:
+            here[commit] = tree_is_here(store, RecordHash.parse(commit))
+        return here[commit]
+
+    def passes(commit: str, colours: int) -> int:
+        return _SETTLED if colours == _COMMON and is_base(commit) else colours
+
+    def is_done(colours: Colours, edge: Collection[str]) -> bool:
+        return all(colours[commit] == _SETTLED for commit in edge)
+
+    start = {ours.text: _OURS, theirs.text: _THEIRS} if ours != theirs else {ours.text: _COMMON}
+    colours = paint(start, Parents(store), is_done, passes)
+    common = [commit for commit, colour in colours.items() if colour == _COMMON]
+    found = newest(store, [RecordHash.parse(commit) for commit in common if is_base(commit)])
+    skipped = {commit for commit in common if not is_base(commit)}
+    return MergeBases(tuple(found), len(_uncovered(store, skipped, [base.text for base in found])))
 
 
 def nearest_common(store: Store, common: Collection[str]) -> MergeBases:
@@ -159,6 +213,30 @@ def _cover(covered: set[str], commits: Iterable[str], below: Mapping[str, list[s
         if commit not in covered:
             covered.add(commit)
             waiting += below.get(commit, ())
+
+
+def only_above(store: Store, uppers: Collection[str], lowers: Collection[str]) -> set[str]:
+    """Return the commits that some are or are built on, and others are not, as hash texts (a range: `lowers..uppers`).
+
+    It costs how far apart they are, not how long their history is.
+    """
+
+    def is_done(colours: Colours, edge: Collection[str]) -> bool:
+        return all(colours[commit] != _OURS for commit in edge)
+
+    start = {**dict.fromkeys(uppers, _OURS), **dict.fromkeys(lowers, _THEIRS)}
+    colours = paint(start, Parents(store), is_done)
+    return _uncovered(store, {commit for commit, colour in colours.items() if colour == _OURS}, lowers)
+
+
+def _uncovered(store: Store, commits: set[str], uppers: Collection[str]) -> set[str]:
+    """Return those of some commits that are not among others and no ancestor of one, as hash texts."""
+    if not commits:
+        return commits
+    below = Parents(store)(commits)
+    lowest = [one for one in commits if commits.isdisjoint(below[one])]
+    # Whoever has one of them has the lowest below it.
+    return commits - _first_ancestors(store, uppers, -1) if covered(store, lowest, uppers) else commits
 
 
 def _parents(store: Store, commits: Collection[str]) -> set[str]:
