@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from lazy.contested import Side
 from lazy.people import label_of
 from vault.folder.checked_out import checkout_of
 from vault.names import SIDE_WORDS, Version
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors
-from vault.revisions.history import ReleaseInfo, releases_of
+from vault.revisions.graph import all_parents, covered_by
+from vault.revisions.history import ReleaseInfo
+from vault.revisions.versions import Released, highest
 from vault.store import Store
 from vault.vault import Vault
 
-__all__ = ["beside_line", "last_in_common", "line_of", "release_side", "with_words"]
+if TYPE_CHECKING:
+    from vault.revisions.chains import Chains
+
+__all__ = ["InCommon", "in_line", "release_side", "with_words"]
+
+_NEAR = 32  # releases that are looked at first
+_MOST_CHAINS = 64
+_PAIR = 2
+_FEW = 4  # sides
+
+_Found: TypeAlias = "tuple[tuple[Version, tuple[int, ...]], ...]"
 
 
 def release_side(vault: Vault, release: ReleaseInfo) -> Side:
@@ -58,32 +68,123 @@ def with_words(vault: Vault, sides: Sequence[Side], line: set[str], *, owned: bo
     return tuple(found)
 
 
-def last_in_common(
-    store: Store, desk: str, commits: Sequence[RecordHash]
-) -> tuple[tuple[Version, tuple[int, ...]], ...]:
-    """Return the highest releases that several of these commits were built upon, and which of them were (H-18).
+class InCommon:
+    """The highest releases that the sides of conflicts were built upon.
 
-    The highest stands first. After it stand those that others have in common, so that of three commits that have no
-    release in common it is told which two of them have one.
+    What the next conflicts of a desk share with the first is read once.
+
+    Args:
+        store: where they are.
+        desk: whose releases.
+        commits: of all sides that will be asked about.
     """
-    below = [ancestors(store, commit) for commit in commits]
-    # Each side is gone through once: pairs of hundreds of sides would cost the square of them.
-    shared = [RecordHash.parse(text) for text, count in Counter(chain.from_iterable(below)).items() if count > 1]
+
+    def __init__(self, store: Store, desk: str, commits: Collection[RecordHash]) -> None:
+        self._store = store
+        self._desk = desk
+        self._commits = {commit.text for commit in commits}
+        self._near: list[Released] | None = None
+        self._far: _Far | None = None
+
+    def of(self, commits: Sequence[RecordHash]) -> _Found:
+        """Return the highest releases that several commits were built upon, and which of them were (H-18).
+
+        The highest stands first. After it stand those that others have in common, so that of three commits that have
+        no release in common it is told which two of them have one.
+        """
+        texts = [commit.text for commit in commits]
+        if self._far is None:
+            found = self._found_near(texts) if len(texts) <= _FEW else None
+            if found is not None:
+                return found
+            self._far = _Far(self._store, self._desk, self._commits)
+        return self._far.of(texts)
+
+    def _found_near(self, texts: Sequence[str]) -> _Found | None:
+        """Return the same where the highest releases alone tell it: what clashes was mostly released last."""
+        if self._near is None:
+            self._near = highest(self._store, self._desk, _NEAR)
+        named = {one.commit for one in self._near}
+        if named.isdisjoint(texts):
+            return None
+        found, is_all = _shared(self._near, covered_by(self._store, named, [[text] for text in texts]))
+        return found if is_all or len(self._near) < _NEAR else None
+
+
+class _Far:
+    """What is in common where it lies far below: all of the history, in chains."""
+
+    def __init__(self, store: Store, desk: str, commits: Collection[str]) -> None:
+        from vault.revisions.chains import chained  # noqa: PLC0415 - hardly any command needs it
+
+        self._parents = all_parents(store, commits)
+        self._chains = chained(self._parents, _MOST_CHAINS)
+        self._releases = [one for one in highest(store, desk) if one.commit in self._parents]
+        self._best: list[list[Version | None]] = []  # of each chain, by how far one reaches into it
+        if self._chains is not None:
+            self._best = _best(self._chains, self._releases)
+
+    def of(self, commits: Sequence[str]) -> _Found:
+        """As of `InCommon`."""
+        chains = self._chains
+        if chains is None:
+            return _shared(self._releases, [_below(self._parents, commit) for commit in commits])[0]
+        reach = [chains.reach[commit] for commit in commits]
+        if len(reach) == _PAIR:  # of thousands of pairs each is asked by itself
+            both = [best[far] for best, *of in zip(self._best, *reach, strict=False) if (far := min(of))]
+            version = max((one for one in both if one is not None), default=None)
+            return () if version is None else ((version, (0, 1)),)
+        places = ((one, chains.place[one.commit]) for one in self._releases)
+        held = (
+            (one.version, tuple(side for side, of in enumerate(reach) if at < (of[chain] if chain < len(of) else 0)))
+            for one, (chain, at) in places
+        )
+        return _highest(held, len(reach))[0]
+
+
+def _best(chains: Chains, releases: Iterable[Released]) -> list[list[Version | None]]:
+    own = {one.commit: one.version for one in reversed(list(releases))}  # of one commit the highest
+    best: list[list[Version | None]] = [[None] for _ in range(chains.total)]
+    for commit, (chain, _) in chains.place.items():  # what stands lower in a chain comes first
+        before, here = best[chain][-1], own.get(commit)
+        best[chain].append(here if before is None or (here is not None and here > before) else before)
+    return best
+
+
+def _below(parents: Mapping[str, Sequence[str]], commit: str) -> set[str]:
+    found: set[str] = set()
+    waiting = [commit]
+    while waiting:
+        at = waiting.pop()
+        if at not in found:
+            found.add(at)
+            waiting += parents[at]
+    return found
+
+
+def _shared(releases: Iterable[Released], below: Sequence[Collection[str]]) -> tuple[_Found, bool]:
+    """Return what `InCommon.of` does for releases, the highest first, and whether all sides have the last of it."""
+    held = ((one.version, tuple(at for at, texts in enumerate(below) if one.commit in texts)) for one in releases)
+    return _highest(held, len(below))
+
+
+def _highest(held: Iterable[tuple[Version, tuple[int, ...]]], count: int) -> tuple[_Found, bool]:
     found: list[tuple[Version, tuple[int, ...]]] = []
-    for release in sorted(releases_of(store, shared, desk), key=lambda release: release.version, reverse=True):
-        of = tuple(at for at, texts in enumerate(below) if release.commit.text in texts)
+    for version, of in held:
         if len(of) > 1 and not any(set(of) <= set(higher) for _, higher in found):
-            found.append((release.version, of))
-    return tuple(found)
+            found.append((version, of))
+            if len(of) == count:  # whatever is lower is in common to no more of them
+                return tuple(found), True
+    return tuple(found), False
 
 
-def line_of(vault: Vault, desk: str) -> set[str]:
-    """Return the commits of my line on a desk, as hash texts."""
+def in_line(vault: Vault, desk: str, commits: Collection[str]) -> tuple[set[str], set[str]]:
+    """Return which of some commits are in my line on a desk, and which are in it or in what stands beside it.
+
+    Beside it are heads with my folder's content, which my next commit names. All are hash texts.
+    """
     base = checkout_of(vault, desk)
-    return ancestors(vault.store, base.commit) if base else set()
-
-
-def beside_line(vault: Vault, desk: str) -> set[str]:
-    """Return what is in heads with my folder's content, which my next commit names beside my line."""
-    base = checkout_of(vault, desk)
-    return {text for head in base.also for text in ancestors(vault.store, head)} if base else set()
+    if base is None:
+        return set(), set()
+    line, beside = covered_by(vault.store, commits, [[base.commit.text], [one.text for one in base.also]])
+    return line, line | beside

@@ -7,11 +7,12 @@ first, and may take it in. Only when something was first seen, and which proposa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from blake3 import blake3
 
-from lazy.conflict_sides import beside_line, last_in_common, line_of, release_side, with_words
+from lazy.conflict_sides import InCommon, in_line, release_side, with_words
 from lazy.conflict_words import deciding_command, other_side
 from lazy.contested import Conflict, ConflictKind, Proposal, Status, status_of, worded
 from lazy.counted import counted
@@ -22,6 +23,7 @@ from lazy.people import label_of
 from vault.errors import CallerError
 from vault.names import BadVersion, Version
 from vault.records import RecordHash
+from vault.revisions.graph import json_texts
 from vault.revisions.history import ReleaseInfo, commit_info, releases
 from vault.vault import Vault
 from vault.writer import Writer
@@ -36,6 +38,8 @@ __all__ = [
 ]
 
 _LEAST_ID = 4  # characters of an id that may stand for it
+_RESULTS = """
+SELECT DISTINCT result FROM resolution WHERE desk = ? AND version IN (SELECT value FROM json_each(?))"""
 
 
 class NoSuchConflict(CallerError):
@@ -114,7 +118,7 @@ def _version_named(vault: Vault, conflict_id: str) -> Conflict | None:
     """Return the version conflict with exactly this id; the others are looked at where decisions on it disagree."""
     for desk, version, group in _contested(vault):
         if _id(vault, desk, str(version)) == conflict_id:
-            found = _version_conflict(vault, desk, version, group, _lines(vault, desk))
+            found = _version_conflict(vault, desk, version, group, _lines(vault, desk, [group]))
             if not is_undecided(found):
                 return found
             return next(one for one in _version_conflicts(vault) if one.id == conflict_id)
@@ -187,31 +191,39 @@ def _contested(vault: Vault) -> list[tuple[str, Version, list[ReleaseInfo]]]:
 
 
 class _Lines(NamedTuple):
-    """What decisions on a desk's versions are measured by, as hash texts.
+    """What decisions on a desk's versions are measured by, as hash texts of their sides and results.
 
     Args:
-        line: commits of my line.
-        mine: the same, and what my next commit will name beside it.
+        line: those in my line.
+        mine: the same, and those in what my next commit will name beside it.
         later: as `later_states`.
+        in_common: what the sides were built upon.
     """
 
     line: set[str]
     mine: set[str]
     later: list[set[str]]
+    in_common: InCommon
 
 
-def _lines(vault: Vault, desk: str) -> _Lines:
-    line = line_of(vault, desk)
-    mine = line | beside_line(vault, desk)
-    return _Lines(line, mine, later_states(vault, desk, mine))
+def _lines(vault: Vault, desk: str, groups: Sequence[Sequence[ReleaseInfo]]) -> _Lines:
+    sides = {release.commit for group in groups for release in group}
+    versions = json_texts({str(release.version) for group in groups for release in group})
+    results = vault.store.rows(_RESULTS, desk, versions)
+    asked = {*(side.text for side in sides), *(str(result) for (result,) in results)}
+    line, mine = in_line(vault, desk, asked)
+    return _Lines(line, mine, later_states(vault, desk, mine, asked), InCommon(vault.store, desk, sides))
 
 
 def _version_conflicts(vault: Vault) -> list[Conflict]:
     """Return all contested versions, settled or not, each judged once, in (desk, version) order."""
     contested = _contested(vault)
-    lines = {desk: _lines(vault, desk) for desk in {desk for desk, _, _ in contested}}
+    groups: dict[str, list[list[ReleaseInfo]]] = {}
+    for desk, _, group in contested:
+        groups.setdefault(desk, []).append(group)
+    lines = {desk: _lines(vault, desk, of_desk) for desk, of_desk in groups.items()}
     found = [_version_conflict(vault, desk, version, group, lines[desk]) for desk, version, group in contested]
-    return with_ended(vault.store, found, {desk: of_desk.mine for desk, of_desk in lines.items()})
+    return with_ended(vault.store, found, {desk: measure.mine for desk, measure in lines.items()})
 
 
 def _version_conflict(vault: Vault, desk: str, version: Version, group: list[ReleaseInfo], lines: _Lines) -> Conflict:
@@ -249,7 +261,7 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
         desk=desk,
         version=version,
         sides=sides,
-        in_common=last_in_common(vault.store, desk, [release.commit for release in group]),
+        in_common=lines.in_common.of([release.commit for release in group]),
         detected=detected,
         status=status,
         proposals=proposals,

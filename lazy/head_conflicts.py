@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from lazy.conflict_sides import beside_line, last_in_common, line_of, with_words
+from lazy.conflict_sides import InCommon, in_line, with_words
 from lazy.contested import Conflict, ConflictKind, Side, Status
 from lazy.people import label_of, linked
 from vault.folder.checked_out import checkout_of
@@ -51,8 +51,8 @@ def head_conflicts(vault: Vault, contested: Sequence[Conflict]) -> list[Conflict
         contested: the versions that wait for a decision.
     """
     noted = _all_noted(vault)
-    lines = {desk: line_of(vault, desk) | beside_line(vault, desk) for desk in {one.desk for one in noted}}
-    unsettled = [one for one in noted if not all(head.text in lines[one.desk] for head in one.heads)]
+    lines = {desk: _line(vault, desk, noted) for desk in {one.desk for one in noted}}
+    unsettled = [one for one in noted if not all(head.text in lines[one.desk].held for head in one.heads)]
     nodes = linked(vault, vault.node.text) if unsettled else set()
     gone = {one.id for one in unsettled if any(_counts_no_more(vault, head, nodes) for head in one.heads)}
     asking = {one.id: one for one in unsettled if one.id not in gone}
@@ -62,6 +62,20 @@ def head_conflicts(vault: Vault, contested: Sequence[Conflict]) -> list[Conflict
         for one in noted
         if one.id not in gone
     ]
+
+
+class _Line(NamedTuple):
+    """What of noted heads is in my line on a desk or beside it, as hash texts, and what they have in common with it."""
+
+    held: set[str]
+    in_common: InCommon
+
+
+def _line(vault: Vault, desk: str, noted: Sequence[_Noted]) -> _Line:
+    base = checkout_of(vault, desk)
+    heads = {head for one in noted if one.desk == desk for head in one.heads}
+    heads |= {base.commit} if base is not None else set()
+    return _Line(in_line(vault, desk, {head.text for head in heads})[1], InCommon(vault.store, desk, heads))
 
 
 def _all_noted(vault: Vault) -> list[_Noted]:
@@ -77,7 +91,7 @@ def _here(vault: Vault, heads: str) -> list[RecordHash]:
     return [RecordHash.parse(text) for text in heads.split()] if all(known) else []
 
 
-def _conflict(vault: Vault, one: _Noted, line: set[str], *, is_settled: bool, asked_with: str) -> Conflict:
+def _conflict(vault: Vault, one: _Noted, line: _Line, *, is_settled: bool, asked_with: str) -> Conflict:
     own = [] if is_settled or asked_with else _own_side(vault, one)
     heads = [*own, *one.heads]
     return Conflict(
@@ -85,8 +99,8 @@ def _conflict(vault: Vault, one: _Noted, line: set[str], *, is_settled: bool, as
         kind=ConflictKind.HEAD,
         desk=one.desk,
         version=None,
-        sides=with_words(vault, [_head_side(vault, head) for head in heads], line, owned=False),
-        in_common=last_in_common(vault.store, one.desk, heads),
+        sides=with_words(vault, [_head_side(vault, head) for head in heads], line.held, owned=False),
+        in_common=line.in_common.of(heads),
         detected=one.detected,
         status=Status.MERGED if is_settled else Status.PENDING,
         proposals=(),

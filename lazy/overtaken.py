@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from vault.folder.divergence import parted
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, json_texts
+from vault.revisions.graph import covered_by, json_texts
 from vault.vault import Vault
 
 __all__ = ["is_overtaken", "last_released", "later_states"]
@@ -26,12 +26,16 @@ def last_released(vault: Vault, desk: str) -> set[RecordHash]:
     return {RecordHash.parse(str(commit)) for commit, _ in rows}
 
 
-def later_states(vault: Vault, desk: str, mine: set[str]) -> list[set[str]]:
-    """Return what my folder and the last releases of a desk contain, one set of hash texts each; `mine` is my folder's.
+def later_states(vault: Vault, desk: str, mine: set[str], asked: Collection[str]) -> list[set[str]]:
+    """Return what of some commits my folder and the last releases of a desk contain, one set of hash texts each.
 
-    They are read once for all contested versions of the desk.
+    Args:
+        vault: where they are.
+        desk: the desk.
+        mine: what of these my folder has.
+        asked: the commits, of all contested versions of the desk.
     """
-    return [mine, *(ancestors(vault.store, head) for head in last_released(vault, desk))]
+    return [mine, *covered_by(vault.store, asked, [[head.text] for head in last_released(vault, desk)])]
 
 
 def is_overtaken(later: Iterable[Collection[str]], sides: Sequence[RecordHash], decided: Sequence[RecordHash]) -> bool:

@@ -3,7 +3,7 @@
 | module | holds |
 |---|---|
 | `history`, `graph`, `versions` | lines, commits and releases; ancestors and merge bases; versions |
-| `paint` | how far a graph is walked down |
+| `paint`, `chains` | how far a graph is walked down; all of one, for who asks much of it |
 | `touching` | which commits changed a path |
 | `kept_states` | what an act wrote over, by name for a while |
 | `cases`, `candidates`, `labels` | names of content, of records, and for numbers |

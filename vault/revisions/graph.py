@@ -15,8 +15,10 @@ from vault.store import Store
 
 __all__ = [
     "MergeBases",
+    "all_parents",
     "ancestors",
     "covered",
+    "covered_by",
     "is_ancestor",
     "json_array",
     "json_texts",
@@ -58,6 +60,14 @@ def ancestors(store: Store, commit: RecordHash) -> set[str]:
     return {str(row[0]) for row in rows}
 
 
+def all_parents(store: Store, heads: Collection[str]) -> Mapping[str, Sequence[str]]:
+    """Return the parents of some commits and of all that are below them, as hash texts."""
+    found: dict[str, list[str]] = {}
+    for child, parent in store.rows(_BELOW, json_texts(heads), -1):
+        found.setdefault(child, []).extend(() if parent is None else (parent,))
+    return found
+
+
 def is_ancestor(store: Store, lower: RecordHash, *uppers: RecordHash) -> bool:
     """Tell whether a commit is one of others or an ancestor of one; it costs how far apart they are."""
     if not uppers or lower in uppers:
@@ -66,26 +76,49 @@ def is_ancestor(store: Store, lower: RecordHash, *uppers: RecordHash) -> bool:
 
 
 def covered(store: Store, commits: Collection[str], uppers: Collection[str]) -> set[str]:
-    """Return those of some commits that are among others or ancestors of one, as hash texts.
+    """Return those of some commits that are among others or ancestors of one, as hash texts; costs as `covered_by`."""
+    return covered_by(store, commits, [uppers])[0]
 
-    It costs how far apart they are, not how long their history is, as long as few are in none of them.
+
+def covered_by(store: Store, commits: Collection[str], groups: Sequence[Collection[str]]) -> list[set[str]]:
+    """Return of each group of commits which of some commits are in it or ancestors of one of it, as hash texts.
+
+    It costs how far apart they are, not how long their history is, as long as few are not soon met. What is below
+    several groups is gone through once.
     """
-    most = max(_FIRST_LOOK, 2 * len(uppers))
-    near = _first_ancestors(store, uppers, most)
-    far = set(commits) - near
-    if not far or len(near) < most:
-        return set(commits) - far
-    if len(far) > _MOST_COLOURS:
-        return set(commits) & _first_ancestors(store, uppers, -1)
-    own = {commit: 2 << at for at, commit in enumerate(sorted(far))}  # the least bit is that of the others
+    asked, found, far = set(commits), list[set[str]](), list[int]()
+    for at, group in enumerate(groups):
+        most = max(_FIRST_LOOK, 2 * len(group))
+        near = _first_ancestors(store, group, most)
+        found.append(asked & near)
+        if len(near) == most and found[at] != asked:
+            far.append(at)
+    left = sorted(set[str]().union(*(asked - found[at] for at in far)))
+    if len(left) > _MOST_COLOURS:
+        for at in far:
+            found[at] = asked & _first_ancestors(store, groups[at], -1)
+    elif left:
+        for at, more in zip(far, _painted(store, left, [groups[at] for at in far]), strict=True):
+            found[at] |= more
+    return found
+
+
+def _painted(store: Store, commits: Sequence[str], groups: Sequence[Collection[str]]) -> list[set[str]]:
+    """Return what `covered_by` does, with a colour for each group and each commit."""
+    every = (1 << len(groups)) - 1
+    own = {commit: 1 << at for at, commit in enumerate(commits, len(groups))}
+    start = dict(own)
+    for at, group in enumerate(groups):
+        for commit in group:
+            start[commit] = start.get(commit, 0) | 1 << at
 
     def is_done(colours: Colours, edge: Collection[str]) -> bool:
-        # What is below all that was not met yet leads to none of it.
-        not_met = sum(colour for commit, colour in own.items() if not colours[commit] & 1)
-        return not any(colours[commit] & 1 and not_met & ~colours[commit] for commit in edge)
+        # A group met what it can of a commit where what is below the group is below that one too.
+        lacking = [(colour, every & ~colours[one]) for one, colour in own.items() if every & ~colours[one]]
+        return not any(colours[one] & of and not colours[one] & colour for one in edge for colour, of in lacking)
 
-    colours = paint({**dict.fromkeys(uppers, 1), **own}, Parents(store), is_done)
-    return {commit for commit in commits if commit in near or colours[commit] & 1}
+    colours = paint(start, Parents(store), is_done)
+    return [{commit for commit in commits if colours[commit] >> at & 1} for at in range(len(groups))]
 
 
 def _first_ancestors(store: Store, commits: Collection[str], most: int) -> set[str]:

@@ -10,17 +10,28 @@ from vault.store import Store
 from vault.store.schema import VERSION_ORDER
 from vault.vault import Vault
 
-__all__ = ["Span", "highest_version", "is_released", "next_version", "released_versions"]
+__all__ = ["Released", "Span", "highest", "highest_version", "is_released", "next_version", "released_versions"]
 
 # The order of `Version`, where the rows are: a desk may have thousands of releases.
 _ORDER: Final = ", ".join(f"{words} DESC" for words in (*VERSION_ORDER, "version LIKE '%-merged'"))
 _HIGHEST: Final = f"SELECT version FROM release WHERE desk = ? AND visible = 1 ORDER BY {_ORDER} LIMIT 1"  # noqa: S608
+_FROM_HIGHEST: Final = (
+    f"SELECT version, commit_hash FROM release WHERE desk = ? AND visible = 1 ORDER BY {_ORDER}, lamport, node, hash"  # noqa: S608
+    " LIMIT ?"
+)
 # ... and as one text that sorts alike, so that its ends are found where the rows are.
 _AS_TEXT: Final = f"printf('%010d.%010d.%010d.%d', {', '.join(VERSION_ORDER)}, version LIKE '%-merged')"
 _SPANS: Final = (
     f"SELECT node, desk, min(k), max(k) FROM (SELECT node, desk, {_AS_TEXT} AS k FROM release WHERE visible = 1)"  # noqa: S608
     " GROUP BY node, desk"
 )
+
+
+class Released(NamedTuple):
+    """A version, and the hash text of the commit that was released under it."""
+
+    version: Version
+    commit: str
 
 
 class Span(NamedTuple):
@@ -50,6 +61,12 @@ def released_versions(store: Store) -> dict[str, dict[str, Span]]:
 def _version(as_text: str) -> Version:
     major, minor, patch, is_merged = map(int, as_text.split("."))
     return Version(major, minor, patch, bool(is_merged))
+
+
+def highest(store: Store, desk: str, most: int = -1) -> list[Released]:
+    """Return the visible releases of a desk, the highest version first; as many of them as are asked for."""
+    rows = store.rows(_FROM_HIGHEST, desk, most)
+    return [Released(Version.parse(str(version)), str(commit)) for version, commit in rows]
 
 
 def highest_version(store: Store, desk: str) -> Version | None:
