@@ -3,7 +3,8 @@
 | where | what is there |
 |---|---|
 | `cli`, `verbs` | the command line: what the verbs share, and the verbs |
-| `acts` | what a command and the app do alike |
+| `words`, `acts` | what a command and the app say and do alike; both know neither |
+| `errors` | errors that only this floor can meet |
 | `app`, `screens` | the app in layers, and what is seen |
 | `keys` | all that can be done in the app, and its keys |
 | `model` | what the screens show and what is done from them, as values and acts |

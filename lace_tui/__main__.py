@@ -82,7 +82,7 @@ def _until_asked(run: Callable[[], int]) -> int:
 
     They raise `KeyboardInterrupt`, so that git and whatever else was started is ended too.
     """
-    from lace_tui.cli.errors import EXIT_CANCELLED  # noqa: PLC0415 - a kept answer needs none of the program
+    from lace_tui.errors import EXIT_CANCELLED  # noqa: PLC0415 - a kept answer needs none of the program
 
     for number in _ASKS_TO_END:
         if _signal.getsignal(number) is _signal.SIG_DFL:

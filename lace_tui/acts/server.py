@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from threading import Event, Lock
 
-from lace_tui.cli.errors import BadArguments
+from lace_tui.errors import BadArguments
 from lazy.live.answering import Served
 from lazy.live.serving import Service
 from transports.address import LiveAddress, is_host

@@ -6,7 +6,7 @@ The places show values and know no store; what they show is read, and what they 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,6 @@ from textual.screen import ModalScreen
 from lace_tui.app.lending import Lending
 from lace_tui.app.styles import Styles
 from lace_tui.app.themes import THEMES
-from lace_tui.cli.inert import inert
 from lace_tui.keys.actions import ACTIONS, PLACES, Scope, action_named
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.keys.keymap import key_of, keys_of
@@ -33,10 +32,13 @@ from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.messages import DidAsk, DidFail, DidRead
 from lace_tui.screens.place import PlaceScreen
+from lace_tui.words.inert import inert
 from lazy.noted_visits import sync_command, synced
 from vault.errors import LaceError
 
 if TYPE_CHECKING:
+    import argparse
+
     from textual.content import Content
     from textual.screen import Screen
 
@@ -245,6 +247,16 @@ class LaceApp(Lending):
     def here(self) -> str:
         """The folder it was opened in, which says which desk is meant."""
         return self._here
+
+    def taken_apart(self, verb: str, words: Sequence[str]) -> argparse.Namespace:
+        """Return the words that a person typed behind a verb as its command takes them apart.
+
+        Raises:
+            BadArguments: the verb takes no such words.
+        """
+        from lace_tui.cli.frame import parsed  # noqa: PLC0415 - hardly any question takes the words of a command
+
+        return parsed(verb, words)
 
     def offer_sync(self, following: str) -> None:
         """Offer a sync once everything is decided; the place that is here first.

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lace_tui.app.asking import Asking
-from lace_tui.cli.inert import inert
 from lace_tui.keys.keymap import key_of
 from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, STRONG, mark
 from lace_tui.screens.messages import DidAsk, DidServe
+from lace_tui.words.inert import inert
 from vault.errors import LaceError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from lace_tui.app.pausing import has_hung_up
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import EXIT_CANCELLED
+from lace_tui.errors import EXIT_CANCELLED
 from vault.errors import CallerError
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _show(app: LaceApp, *, mouse: bool) -> None:
     """Lend the terminal to the app until the person leaves it, a signal ends it, or the terminal goes away."""
     import asyncio  # noqa: PLC0415 - what refuses the app needs none of it
 
-    from lace_tui.cli.progress import asks_to_end  # noqa: PLC0415
+    from lace_tui.acts.stopping import asks_to_end  # noqa: PLC0415
 
     with asyncio.Runner() as runner:
         loop = runner.get_loop()

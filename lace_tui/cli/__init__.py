@@ -5,13 +5,11 @@
 | `frame`, `quick`, `loading` | from argv to exit code, without the program where a kept answer will do |
 | `verbs`, `verbs_syncing`, `verbs_looking`, `verb`, `naming`, `foreign` | the table of verbs, and finding one in it |
 | `context`, `output`, `progress`, `keeping`, `unanswered` | the world of one command, and its answer |
-| `inert`, `wording`, `empty`, `errors` | foreign text made harmless, and wrong words refused |
+| `wording`, `empty` | wrong words refused |
 | `missing` | what is said of content that is not here |
-| `folder`, `written`, `difftext`, `changesets` | the folder in words: differences, older states |
+| `folder`, `difftext`, `changesets` | paths as they are typed, differences on a terminal, older states |
 | `drafts`, `picking`, `noted_decision` | what is said of a conflict and its decision, and of one made again |
 | `message`, `secret`, `following`, `who` | the message of a commit, a passphrase asked for, `--follow`, who is who |
-| `releases`, `left_out` | what a release brings and does not bring, and the exports that a report leaves out |
-| `permits`, `desk_rules`, `needed` | rules about who may write and read and what is kept, in words, and made |
 """
 
 from __future__ import annotations

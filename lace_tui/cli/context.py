@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from lace_tui import __version__
-from lace_tui.cli.errors import BadPassphraseSource, FolderMissing
 from lace_tui.cli.output import Output, Paint
 from lace_tui.cli.quick import MACHINE_ID, processors
+from lace_tui.errors import BadPassphraseSource, FolderMissing
 
 if TYPE_CHECKING:
-    from lace_tui.cli.progress import CancelToken, Progress
+    from lace_tui.acts.stopping import CancelToken
+    from lace_tui.cli.progress import Progress
     from vault.surroundings import Surroundings
     from vault.vault import Vault
     from vault.watch import Watch
@@ -215,7 +216,7 @@ class Context:
     @contextmanager
     def cancellable(self) -> Iterator[CancelToken]:
         """Turn Ctrl-C into a wish for the block: the first asks it to stop, the second stops it at once."""
-        from lace_tui.cli.progress import CancelToken  # noqa: PLC0415
+        from lace_tui.acts.stopping import CancelToken  # noqa: PLC0415
 
         def on_request() -> None:
             self.say("Stopping at the next safe point. Press Ctrl-C again to stop at once.")

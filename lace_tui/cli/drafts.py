@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lace_tui.cli.inert import inert
+from lace_tui.words.inert import inert
 from lazy.contested import Conflict
 from lazy.folder.written import FolderInTheWay
 from lazy.resolving.regions import PathRegions, path_regions

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from itertools import pairwise
 
-from lace_tui.cli.errors import BadArguments
+from lace_tui.errors import BadArguments
 
 __all__ = ["EMPTY_HINT", "refuse_empty"]
 

@@ -11,8 +11,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
+from lace_tui.words.inert import inert
 from lazy.live.news import NewsLines
 from lazy.live.own_news import OwnNews
 from lazy.results import PlaceResult
@@ -23,7 +23,7 @@ from vault.vault import Vault
 from vault.watch import Watch
 
 if TYPE_CHECKING:
-    from lace_tui.cli.progress import CancelToken
+    from lace_tui.acts.stopping import CancelToken
     from lazy.interlace.scope import Scope
 
 __all__ = ["follow"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lace_tui.cli import verbs
-from lace_tui.cli.errors import UnknownVerb
 from lace_tui.cli.verb import Verb
+from lace_tui.errors import UnknownVerb
 
 __all__ = ["find_verb", "sub_verbs", "unknown"]
 

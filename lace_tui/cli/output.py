@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TextIO
 
-from lace_tui.cli.errors import OutputNotWritable
-from lace_tui.cli.inert import inert_lines
+from lace_tui.errors import OutputNotWritable
+from lace_tui.words.inert import inert_lines
 from vault.errors import LaceError
 
-__all__ = ["Answer", "Output", "Paint", "ReaderGone", "as_json", "moment", "plain", "times"]
+__all__ = ["Answer", "Output", "Paint", "ReaderGone", "as_json", "plain", "times"]
 
 
 _OURS = frozenset({"vault", "transports", "lazy", "spark_export", "lace_tui"})
@@ -255,8 +255,3 @@ def times(tai: Any) -> dict[str, str]:
         tai: a `vault.records.Tai`.
     """
     return {"tai": tai.text, "time": tai.to_utc_iso()}
-
-
-def moment(iso: str | None) -> str:
-    """Return an ISO 8601 UTC time as people read it, to the minute; "never" for None."""
-    return "never" if iso is None else f"{iso[:16].replace('T', ' ')} UTC"

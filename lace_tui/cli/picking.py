@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.folder import desk_path, place_of
+from lace_tui.errors import BadArguments, FolderMissing
 from lazy.conflicts import conflict_named
 from lazy.resolving.picks import Choices, PicksContradict
 from vault.desks.paths import BadPath

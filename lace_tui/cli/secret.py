@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 from typing import TextIO
 
-from lace_tui.cli.progress import stopped_at_once
+from lace_tui.acts.stopping import stopped_at_once
 
 __all__ = ["ask_secret"]
 

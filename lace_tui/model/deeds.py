@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
-from lace_tui.cli.folder import OutsideFolder, still_shared_lines
-from lace_tui.cli.releases import (
+from lace_tui.acts.placing import as_encrypted
+from lace_tui.acts.typed import OutsideFolder
+from lace_tui.model.redoing import Again, again, redo
+from lace_tui.words.folder import still_shared_lines
+from lace_tui.words.releases import (
     doubt_lines,
     gone_lines,
     left_out_lines,
@@ -19,9 +22,7 @@ from lace_tui.cli.releases import (
     new_text,
     since_after,
 )
-from lace_tui.cli.written import kept_as_lines, late_lines
-from lace_tui.model.redoing import Again, again, redo
-from lace_tui.verbs.placing import as_encrypted
+from lace_tui.words.written import kept_as_lines, late_lines
 from lazy.belonging import circle
 from lazy.belonging.admitting import admit
 from lazy.belonging.circle import doubt_of_clock, invite

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lace_tui.cli.progress import CancelToken
+from lace_tui.acts.stopping import CancelToken
 from vault.watch import Watch
 
 __all__ = ["Far", "Job"]

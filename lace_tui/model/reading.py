@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from lace_tui.cli.output import moment
 from lace_tui.model.view import (
     CHOICES,
     FILES_LIMIT,
@@ -24,7 +23,8 @@ from lace_tui.model.view import (
     Reach,
     beginning,
 )
-from lace_tui.verbs.status import CUT_OFF, place_problems, records_text, text_until
+from lace_tui.words.standing import CUT_OFF, place_problems, records_text, text_until
+from lace_tui.words.times import moment
 from lazy.belonging.requests import RequestInfo, requests
 from lazy.conflict_words import side_names, side_words, update_command, update_desk
 from lazy.conflicts import conflicts
@@ -244,8 +244,8 @@ def _unmapped(desk: str) -> Need:
 
 
 def _unfinished(vault: Vault, desk: DeskStatus) -> Need:
-    from lace_tui.cli.folder import SHOWN  # noqa: PLC0415 - hardly any update is cut off
-    from lace_tui.cli.written import changes_of  # noqa: PLC0415 - hardly any update is cut off
+    from lace_tui.words.folder import SHOWN  # noqa: PLC0415 - hardly any update is cut off
+    from lace_tui.words.written import changes_of  # noqa: PLC0415 - hardly any update is cut off
     from vault.folder.meanwhile import keep_command  # noqa: PLC0415
 
     name, title = f"unfinished {desk.desk}", f"{desk.desk}: its folder is written in part"

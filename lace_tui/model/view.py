@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from lace_tui.cli.progress import duration_text
+from lace_tui.words.times import duration_text
 from vault.plural import plural
 
 if TYPE_CHECKING:

@@ -7,15 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.folder import expanded
-from lace_tui.cli.inert import inert
-from lace_tui.cli.output import moment
-from lace_tui.cli.who import node_key
+from lace_tui.acts.typed import expanded, node_key
+from lace_tui.errors import BadArguments
 from lace_tui.model import deeds
 from lace_tui.screens.cards import Card, place_card, released_card
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark
+from lace_tui.words.inert import inert
+from lace_tui.words.times import moment
 from transports.address import as_read
 from vault.commands import as_option, as_typed
 from vault.names import check_person

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lace_tui.cli.inert import inert
-from lace_tui.cli.written import pushed_out_lines
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.old import foreseen_lines
 from lace_tui.screens.written import out_lines
+from lace_tui.words.inert import inert
+from lace_tui.words.written import pushed_out_lines
 from lazy.address import ResolvedCommit
 from lazy.folder.bringing_back import bring_back, plan_bring_back
 from lazy.folder.checkout_files import CheckedOut, Foreseen

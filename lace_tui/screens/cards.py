@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from textual.content import Content
 
-from lace_tui.cli.progress import duration_text
 from lace_tui.keys.keymap import key_of
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark
+from lace_tui.words.times import duration_text
 from vault.errors import Cancelled, LaceError
 from vault.plural import bytes_text, more_lines, plural
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from lace_tui.cli.folder import expanded, sharing_note
-from lace_tui.cli.inert import inert
+from lace_tui.acts.typed import expanded
 from lace_tui.screens.cards import Card, planned_card, sync_card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark
+from lace_tui.words.folder import sharing_note
+from lace_tui.words.inert import inert
 from lazy.results import HasAll
 from lazy.visits.carry import apply_bundle, create_bundle, friends_steps
 from vault.commands import as_option, as_typed

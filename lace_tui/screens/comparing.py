@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
-from lace_tui.cli.inert import end_of, inert, width_of
 from lace_tui.keys.actions import Action, Scope, action_named, actions_of
 from lace_tui.model.view import ID_SHOWN, ago
 from lace_tui.screens.keeping import Keeping
@@ -23,6 +22,7 @@ from lace_tui.screens.place import Fitted, PlaceScreen
 from lace_tui.screens.sides import columns, facts, result_rows, unified
 from lace_tui.screens.texts import Joined
 from lace_tui.screens.walk import Walk
+from lace_tui.words.inert import end_of, inert, width_of
 from lazy.conflict_words import OVERTAKEN, side_words
 from lazy.conflicts import NoSuchConflict, conflicts
 from lazy.remembered import generation

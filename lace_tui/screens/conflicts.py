@@ -8,7 +8,6 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 
-from lace_tui.cli.inert import inert
 from lace_tui.keys.actions import Action, Scope
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.model.reading import reason
@@ -20,6 +19,7 @@ from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.resolve import decide_each, decisions, open_conflict_page
 from lace_tui.screens.written import Decided, resolved_card
+from lace_tui.words.inert import inert
 from lazy.conflict_words import OVERTAKEN, deciding_words, side_names, update_command
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, Proposal

@@ -1,6 +1,6 @@
 """Desks, who may write and read where, and how long files are kept: seen, and said as by command (CLAY-3, CLAY-79, 80).
 
-What one types is what the command takes, read by its own parser and done by what the command does.
+What one types is what the command takes, taken apart as there and done by what the command does.
 """
 
 from __future__ import annotations
@@ -12,26 +12,29 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual.binding import BindingType
 
-from lace_tui.cli.desk_rules import (
+from lace_tui.acts.desk_rules import (
+    EVERY,
     RuleWords,
+    Told,
     desk_add,
     desk_row,
     keep,
     keep_text,
+    keep_typed,
     keep_words,
     permit,
+    permit_typed,
     permit_words,
     typed_words,
 )
-from lace_tui.cli.frame import parsed
-from lace_tui.cli.inert import inert
-from lace_tui.cli.permits import permit_text
 from lace_tui.keys.actions import Scope
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
+from lace_tui.words.inert import inert
+from lace_tui.words.permits import permit_text
 from lazy.people import label_of, members
 from vault.commands import as_option, as_typed, as_word, as_words, words_of
 from vault.content.keeping import keeps
@@ -45,10 +48,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from lace_tui.cli.output import Answer
     from lace_tui.screens.host import Refused
+    from vault.permits import Act
 
-    _Act = Callable[[Vault, Path, argparse.Namespace], Answer]
+    _Typed = Callable[[Vault, Path, argparse.Namespace], Told]
 
 __all__ = ["Desks"]
 
@@ -62,11 +65,13 @@ class _Rule(NamedTuple):
         path: as the desk calls it, `.` for all of it.
         text: it in one line.
         words: what sets it.
+        act: what it is about; None where it says how long files are kept.
     """
 
     path: str
     text: str
     words: RuleWords
+    act: Act | None = None
 
     @property
     def verb(self) -> str:
@@ -200,7 +205,7 @@ class Desks(Listing):
             text = f"Whose changes at a path of {desk.name} you take in (--write), or who is sent it (--read)."
             text += " A dot is all of it. For example:\n  drafts --read --not bob\n  . --write --only bob"
             text += f"\n  . --write --anyone takes that back\nMembers: {inert(names)}."
-            self._ask("Who may write and read", text, "desk permit", permit, value, self._option(desk))
+            self._ask("Who may write and read", text, "desk permit", permit_typed, value, self._option(desk))
 
     def action_keep_newest(self) -> None:
         """Ask in how many releases files at a path are kept, and say so."""
@@ -210,7 +215,7 @@ class Desks(Listing):
             value = rule.words.typed(self._typed(desk, rule.path)) if rule is not None and is_one else ""
             text = f"At which path of {desk.name}, and in how many of each member's newest releases? A prune lets go"
             text += " of the others. A dot is all of it. For example:\n  videos 3\n  videos all takes that back"
-            self._ask("How long files are kept", text, "desk keep", keep, value, self._option(desk))
+            self._ask("How long files are kept", text, "desk keep", keep_typed, value, self._option(desk))
 
     def action_take_back(self) -> None:
         """Take the selected rule back, after the plan."""
@@ -219,18 +224,23 @@ class Desks(Listing):
             self.notify("Select a rule.", markup=False)
             return
         command = self._command(desk, rule, rule.words.back)
-        act: _Act = permit if rule.verb == "desk permit" else keep
-        words = words_of(command.removeprefix(f"lace {rule.verb} "))
-        after = "everybody may, as without it" if act is permit else "every release keeps its files there"
+        after = "every release keeps its files there" if rule.act is None else "everybody may, as without it"
         lines = [
             mark(f"{rule.text}, of {desk.name}", STRONG),
             mark(f"This rule would go: {after}, unless a rule above it says otherwise."),
             mark(command, QUIET),
         ]
 
+        path = self._typed(desk, rule.path)
+
+        def take_back(vault: Vault, here: Path) -> Told:
+            if rule.act is None:
+                return keep(vault, here, path, EVERY, desk=desk.name)
+            return permit(vault, here, path, rule.act, desk=desk.name)
+
         def decided(is_agreed: bool | None) -> None:
             if is_agreed:
-                self._do("Take a rule back", rule.verb, act, words, command, None)
+                self._do("Take a rule back", take_back, command)
 
         if self.lace.can_start:
             self.app.push_screen(PlanPage("Take a rule back?", lines), decided)
@@ -253,29 +263,29 @@ class Desks(Listing):
     def _option(self, desk: _Desk) -> list[str]:
         return [] if desk.name == self._view.here else words_of(as_option("--desk", desk.name))
 
-    def _ask(self, title: str, text: str, verb: str, act: _Act, value: str, option: list[str]) -> None:
+    def _ask(self, title: str, text: str, verb: str, act: _Typed, value: str, option: list[str]) -> None:
         """Ask for the words of a command, and do what it does."""
 
         def named(line: str | None, refused: Refused) -> None:
             if line:
                 words = typed_words(verb, line)
                 words = words if "--desk" in words else [*option, *words]
-                self._do(title, verb, act, words, f"lace {verb} {' '.join(map(as_word, words))}", refused)
+                command = f"lace {verb} {' '.join(map(as_word, words))}"
+                taken_apart = partial(self.lace.taken_apart, verb, words)
+                self._do(title, lambda vault, here: act(vault, here, taken_apart()), command, refused)
 
         def check(line: str) -> None:
-            parsed(verb, [*option, *typed_words(verb, line)])
+            self.lace.taken_apart(verb, [*option, *typed_words(verb, line)])
 
         self.lace.put(Question(title, text, value, check=check, goes_on=bool(value)), named)
 
-    def _do(self, title: str, verb: str, act: _Act, words: list[str], command: str, refused: Refused | None) -> None:
+    def _do(self, title: str, act: Callable[[Vault, Path], Told], command: str, refused: Refused | None = None) -> None:
         here = Path(self.lace.here)
-        self.lace.begin(
-            title, lambda vault, _: act(vault, here, parsed(verb, words)), partial(_done, title), command, refused
-        )
+        self.lace.begin(title, lambda vault, _: act(vault, here), partial(_done, title), command, refused)
 
 
-def _done(title: str, answer: Answer) -> Card:
-    first, *rest = str(answer.text).split("\n")
+def _done(title: str, told: Told) -> Card:
+    first, *rest = told.text.split("\n")
     return Card(f"{title}: done", (mark(f"= {first}", GOOD), *map(mark, rest)))
 
 
@@ -286,7 +296,9 @@ def _read(vault: Vault, row: dict[str, object]) -> _Desk:
     kept = tuple(_Rule(rule.path or ".", keep_text(rule), keep_words(rule)) for rule in keeps(vault.store, name))
     try:
         found = permits(vault.store, name)
-        rules = tuple(_Rule(rule.path or ".", permit_text(vault, rule), permit_words(vault, rule)) for rule in found)
+        rules = tuple(
+            _Rule(rule.path or ".", permit_text(vault, rule), permit_words(vault, rule), rule.act) for rule in found
+        )
     except DataError as error:
         return _Desk(name, folder, text, kept, _sentence(error))
     return _Desk(name, folder, text, (*rules, *kept))

@@ -12,13 +12,13 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from lace_tui.cli.inert import inert, is_harmless
 from lace_tui.keys.actions import Scope
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.keys.keymap import key_of
 from lace_tui.screens.entry import TextLine
 from lace_tui.screens.marks import BAD, QUIET, STRONG, mark, pressable, rows
 from lace_tui.screens.over import Over
+from lace_tui.words.inert import inert, is_harmless
 from vault.errors import LaceError
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lace_tui.cli.inert import inert, is_harmless
 from lace_tui.screens.comparing import Comparing
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.editor import Editor, Told
 from lace_tui.screens.late import Late, LatePage
 from lace_tui.screens.marks import mark
+from lace_tui.words.inert import inert, is_harmless
 from lazy.resolving.deciding import Pick, draft_text
 from lazy.resolving.drafts import Saved
 from lazy.resolving.opening import OpenFile

@@ -11,9 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from textual.binding import BindingType
 from textual.content import Content
 
-from lace_tui.cli.folder import place_from, sharing_note
-from lace_tui.cli.inert import inert
-from lace_tui.cli.left_out import LeftOut, lacking, left_line, left_out
+from lace_tui.acts.typed import place_from
 from lace_tui.keys.actions import Scope, action_named
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.keys.keymap import shown_keys
@@ -22,6 +20,9 @@ from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.host import Refused
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
+from lace_tui.words.folder import sharing_note
+from lace_tui.words.inert import inert
+from lace_tui.words.left_out import LeftOut, lacking, left_line, left_out
 from lazy.people import label_of
 from spark_export.audits import AUDITS
 from spark_export.export import Exported, export

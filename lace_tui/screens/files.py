@@ -10,7 +10,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 
-from lace_tui.cli.folder import expanded, sharing_note
+from lace_tui.acts.typed import expanded
 from lace_tui.keys.actions import Scope
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.keys.keymap import key_of
@@ -32,6 +32,7 @@ from lace_tui.screens.old import (
 from lace_tui.screens.place import PlaceScreen
 from lace_tui.screens.viewer import Texts, Viewer, painted
 from lace_tui.screens.written import out_lines
+from lace_tui.words.folder import sharing_note
 from lazy.folder.checkout_files import CheckedOut, Foreseen
 from lazy.folder.copying_out import copy_out
 from lazy.folder.going_back import plan_check_out

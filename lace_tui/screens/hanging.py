@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.visual import RenderOptions, Visual
 
-from lace_tui.cli.inert import width_of
+from lace_tui.words.inert import width_of
 
 if TYPE_CHECKING:
     from textual.css.styles import RulesMap

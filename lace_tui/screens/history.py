@@ -11,9 +11,6 @@ from typing import ClassVar, NamedTuple
 from textual.binding import BindingType
 from textual.content import Content
 
-from lace_tui.cli.folder import still_shared_lines
-from lace_tui.cli.inert import inert
-from lace_tui.cli.output import moment
 from lace_tui.keys.actions import Scope
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.model.view import ago, beginning
@@ -27,6 +24,9 @@ from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, cell, column, mark
 from lace_tui.screens.old import OldFiles, between, commits_of, drawings, entry_at, files_at, what_changed
 from lace_tui.screens.viewer import Texts, Viewer
+from lace_tui.words.folder import still_shared_lines
+from lace_tui.words.inert import inert
+from lace_tui.words.times import moment
 from lazy.log import LogLine, log_lines
 from lazy.people import label_of
 from lazy.results import PlaceResult

@@ -11,7 +11,6 @@ from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
-from lace_tui.cli.inert import inert
 from lace_tui.keys.actions import Action, Scope, action_named
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.model.view import NeedKind, ago
@@ -23,6 +22,7 @@ from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import PlaceScreen
 from lace_tui.screens.rows import calm, came_detail, came_row, meet_detail, need_row, peer_row, place_row
 from lace_tui.screens.told import ToldFrame
+from lace_tui.words.inert import inert
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

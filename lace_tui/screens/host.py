@@ -5,11 +5,13 @@ The screens know this and nothing of the app itself; the app knows them. So what
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    import argparse
+
     from textual.content import Content
     from textual.screen import Screen
 
@@ -193,6 +195,9 @@ class Host(Protocol):
 
     def pages(self) -> list[tuple[str, Screen[Any]]]:
         """Return every screen that is open, in front or not, with the mode that it is in."""
+
+    def taken_apart(self, verb: str, words: Sequence[str]) -> argparse.Namespace:
+        """Return the words that a person typed behind a verb as its command takes them apart."""
 
     def offer_sync(self, following: str) -> None:
         """Offer a sync once everything is decided."""

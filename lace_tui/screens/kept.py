@@ -7,13 +7,13 @@ from typing import ClassVar, NamedTuple
 from textual.binding import BindingType
 from textual.content import Content
 
-from lace_tui.cli.inert import inert
 from lace_tui.keys.actions import Scope
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.screens.files import Files, show_difference
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark
 from lace_tui.screens.old import OldFiles, between, files_at
+from lace_tui.words.inert import inert
 from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.desks.diff import diff_trees

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from lace_tui.cli.inert import inert, inert_lines, is_harmless
 from lace_tui.screens.dialogs import Page, PlanPage
 from lace_tui.screens.marks import BAD, QUIET, STRONG, mark
+from lace_tui.words.inert import inert, inert_lines, is_harmless
 from lazy.resolving.opening import OpenFile
 from vault.plural import plural
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from lace_tui.cli.inert import inert
-from lace_tui.cli.output import moment
 from lace_tui.keys.actions import Scope
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, PlanPage
 from lace_tui.screens.late import copied_as, shown_lines
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, pressable
+from lace_tui.words.inert import inert
+from lace_tui.words.times import moment
 from lazy.resolving.left_texts import delete_text, left_texts
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.errors import LaceError

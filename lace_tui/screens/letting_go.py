@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.needed import needed_text
+from lace_tui.errors import BadArguments
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
+from lace_tui.words.needed import needed_text
 from vault.content.prune import plan_prune, prune
 from vault.content.prune_plan import Pruning
 from vault.plural import bytes_text, more_lines, plural

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from textual.content import Content
 from textual.style import Style
 
-from lace_tui.cli.inert import inert, width_of
+from lace_tui.words.inert import inert, width_of
 
 __all__ = [
     "BAD",

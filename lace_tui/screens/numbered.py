@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from textual.content import Content as Row
 
-from lace_tui.cli.inert import inert, width_of
 from lace_tui.screens.marks import QUIET, mark
 from lace_tui.screens.texts import Made, Unrolled
+from lace_tui.words.inert import inert, width_of
 
 __all__ = ["Cell", "Columns", "Numbered", "Table", "fold", "text_rows"]
 

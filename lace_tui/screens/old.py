@@ -10,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lace_tui.cli.difftext import Difference, folder_differences, tree_differences
-from lace_tui.cli.inert import inert
-from lace_tui.cli.written import moved_text
 from lace_tui.model.lineage import Row, draw
+from lace_tui.words.difftext import Difference, folder_differences, tree_differences
+from lace_tui.words.inert import inert
+from lace_tui.words.written import moved_text
 from lazy.address import NotShared, ResolvedCommit, resolve
 from lazy.folder.checkout_files import CheckedOut, Foreseen
 from lazy.folder.going_back import check_out, plan_check_out

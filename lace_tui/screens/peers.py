@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import BindingType
 
-from lace_tui.cli.inert import inert, width_of
 from lace_tui.keys.actions import Scope
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.model.view import PlaceView
@@ -21,6 +20,7 @@ from lace_tui.screens.plans import ask_forget
 from lace_tui.screens.rows import ENCRYPTED
 from lace_tui.screens.serving import ask_serve
 from lace_tui.screens.visits import say_what_would_move, sync_with
+from lace_tui.words.inert import inert, width_of
 from lazy.noted_visits import sync_command, synced
 from lazy.people import FormerMember, MemberInfo, Person, formers, members, peers
 from lazy.places.registry import Place, is_encrypted, places

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lace_tui.cli.inert import inert
-from lace_tui.cli.written import changes_of, files_moved_text
 from lace_tui.model import deeds
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark
 from lace_tui.screens.written import late_lines, path_lines, plans_lines, undo_lines, undone_card, updates_card
+from lace_tui.words.inert import inert
+from lace_tui.words.written import changes_of, files_moved_text
 from transports.address import as_read
 from vault.commands import as_typed
 from vault.desks.paths import files_in

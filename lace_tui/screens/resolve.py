@@ -12,8 +12,6 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from lace_tui.cli.inert import inert
-from lace_tui.cli.written import late_lines
 from lace_tui.keys.actions import Scope
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.model.view import CHOICES
@@ -25,6 +23,8 @@ from lace_tui.screens.marks import BAD, QUIET, STRONG, mark
 from lace_tui.screens.place import PlaceScreen
 from lace_tui.screens.sides import FILES, chosen, command_of
 from lace_tui.screens.written import Decided, resolved_card
+from lace_tui.words.inert import inert
+from lace_tui.words.written import late_lines
 from lazy.conflicts import conflict_of, conflicts
 from lazy.resolving.deciding import Choice, Pick, decide, undecided, worked_out
 from lazy.resolving.draft_files import is_drafted

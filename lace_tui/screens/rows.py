@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from lace_tui.cli.inert import inert
 from lace_tui.model.view import FILES_LIMIT, NeedKind, ago
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark, rows
+from lace_tui.words.inert import inert
 from lazy.noted_visits import sync_command
 from vault.commands import as_typed
 from vault.plural import more_lines, plural
@@ -200,7 +200,7 @@ def _open_lines(place: PlaceView) -> list[str]:
 
 
 def _when(iso: str | None, view: HomeView) -> str:
-    from lace_tui.cli.output import moment  # noqa: PLC0415 - no part of the first frame
+    from lace_tui.words.times import moment  # noqa: PLC0415 - no part of the first frame
 
     return f"{moment(iso)}, {ago(iso, view.now_ns)}" if iso else "never"
 

@@ -12,11 +12,11 @@ from typing import Literal
 from textual.content import Content as Row
 from textual.style import Style
 
-from lace_tui.cli.inert import inert
 from lace_tui.model.view import ID_SHOWN
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.numbered import Cell, Columns, Numbered, Table, fold, text_rows
 from lace_tui.screens.texts import Joined
+from lace_tui.words.inert import inert
 from lazy.resolving.deciding import Choice, Pick, Piece, Worked
 from lazy.resolving.opening import Content, Opened
 from vault.commands import as_option

@@ -11,11 +11,11 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import reactive
 
-from lace_tui.cli.inert import inert
 from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark, pressable
 from lace_tui.screens.over import Over
+from lace_tui.words.inert import inert
 
 __all__ = ["Texts", "Viewer", "painted"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lace_tui.cli.inert import inert
 from lace_tui.keys.actions import Scope
 from lace_tui.model import deeds
 from lace_tui.screens.cards import planned_card, sync_card
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.marks import QUIET, STRONG, mark
+from lace_tui.words.inert import inert
 from vault.commands import as_typed
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lace_tui.cli.inert import inert
+from lace_tui.words.inert import inert
 from lazy.resolving.deciding import Pick, Worked, undecided, worked_out
 from lazy.resolving.opening import Opened, OpenFile
 

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from lace_tui.cli.written import (
+from lace_tui.keys.keymap import key_of
+from lace_tui.model.view import ID_SHOWN
+from lace_tui.screens.cards import Card
+from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark
+from lace_tui.words.written import (
     UNFINISHED,
     files_moved_text,
     moved_text,
@@ -17,10 +21,6 @@ from lace_tui.cli.written import (
     skipped_lines,
     text_lines,
 )
-from lace_tui.keys.keymap import key_of
-from lace_tui.model.view import ID_SHOWN
-from lace_tui.screens.cards import Card
-from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark
 from vault.desks.paths import files_in
 from vault.errors import LaceError
 from vault.plural import few, more_lines, plural

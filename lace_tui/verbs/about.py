@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import EXIT_BUG, EXIT_CODES
-from lace_tui.cli.inert import inert
 from lace_tui.cli.naming import find_verb, sub_verbs, unknown
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.verbs import FAMILIES, VERBS, Verb
+from lace_tui.errors import EXIT_BUG, EXIT_CODES
+from lace_tui.words.inert import inert
 
 __all__ = ["configure", "error_table", "run"]
 

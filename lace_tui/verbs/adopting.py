@@ -6,11 +6,11 @@ import argparse
 from functools import partial
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.unanswered import answered_once
 from lace_tui.cli.who import given_name, who
 from lace_tui.verbs.placing import meeting
+from lace_tui.words.inert import inert
 from lazy.belonging.adopting import adopt, out_of_reach
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import former, is_member, members

@@ -7,8 +7,8 @@ import os
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.folder import CASE_HELP, note_inside, target_of
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
+from lace_tui.words.inert import inert
 from lazy.address import resolve
 from lazy.visits.carry import FileExists
 from vault.content.archive import ENDINGS, archived_before, check_ending, write_archive

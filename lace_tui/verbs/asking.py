@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.unanswered import answered_once
+from lace_tui.errors import BadArguments
+from lace_tui.words.inert import inert
 from lazy.belonging.requests import RequestInfo, drop_requests, requests
 from lazy.belonging.revoking import Waiting, agreeing, waiting
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered

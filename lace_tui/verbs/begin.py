@@ -10,23 +10,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lace_tui.acts.typed import node_key
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import FolderMissing
-from lace_tui.cli.inert import inert
-from lace_tui.cli.output import Answer, moment
+from lace_tui.cli.output import Answer
 from lace_tui.cli.unanswered import answered_once, let_go_once_told
-from lace_tui.cli.who import (
-    formers_data,
-    formers_lines,
-    given_name,
-    left_out_places,
-    login_name,
-    node_key,
-    repository_note,
-    who,
-    words_to_compare,
-)
+from lace_tui.cli.who import formers_data, formers_lines, given_name, login_name, who
+from lace_tui.errors import FolderMissing
 from lace_tui.verbs.placing import meeting, place_data
+from lace_tui.words.inert import inert
+from lace_tui.words.joining import left_out_places, repository_note, words_to_compare
+from lace_tui.words.times import moment
 from lazy.belonging import circle
 from lazy.belonging.admitting import admit
 from lazy.belonging.invitations import Invitation

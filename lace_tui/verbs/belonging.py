@@ -6,10 +6,10 @@ import argparse
 from functools import partial
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.unanswered import answered_once
+from lace_tui.errors import BadArguments
+from lace_tui.words.inert import inert
 from lazy.belonging.revoking import Revoked, agreeing, plan_revocation, revoke, waiting
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import former, node_of

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.folder import note_inside, place_of
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.verbs.sync_report import answer
+from lace_tui.words.inert import inert
 from lazy.results import HasAll
 from lazy.visits.carry import FriendsSteps, apply_bundle, create_bundle, friends_steps
 from vault.commands import as_typed

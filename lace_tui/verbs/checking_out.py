@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
 from lace_tui.cli.folder import CASE_HELP, desk_option, note_inside, own_path, target_of
-from lace_tui.cli.inert import inert
 from lace_tui.cli.missing import told_if_missing
 from lace_tui.cli.output import Answer
-from lace_tui.cli.written import (
+from lace_tui.errors import EXIT_DONE, EXIT_PERSON, BadArguments
+from lace_tui.words.inert import inert
+from lace_tui.words.written import (
     FINISHED,
     UNFINISHED,
     kept_lines,

@@ -16,10 +16,12 @@ from lace_tui.cli.drafts import (
     regions_of_conflict,
     write_drafts,
 )
-from lace_tui.cli.folder import SHOWN, note_inside, target_of
-from lace_tui.cli.inert import inert
+from lace_tui.cli.folder import note_inside, target_of
 from lace_tui.cli.keeping import keep
-from lace_tui.cli.output import Answer, Paint, moment
+from lace_tui.cli.output import Answer, Paint
+from lace_tui.words.folder import SHOWN
+from lace_tui.words.inert import inert
+from lace_tui.words.times import moment
 from lazy.conflict_words import OVERTAKEN, detected_iso, side_words, update_command
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, Proposal, Side

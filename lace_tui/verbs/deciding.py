@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.folder import SHOWN
-from lace_tui.cli.inert import inert
 from lace_tui.cli.noted_decision import decided_before, noting, recorded
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.picking import Pick, choices_of, require_fitting
 from lace_tui.cli.unanswered import answered_once
-from lace_tui.cli.written import (
+from lace_tui.errors import BadArguments
+from lace_tui.words.folder import SHOWN
+from lace_tui.words.inert import inert
+from lace_tui.words.written import (
     after_kept,
     kept_lines,
     moved_lines,
@@ -284,7 +284,7 @@ def _resolved(
     *,
     is_again: bool = False,
 ) -> Answer:
-    from lace_tui.cli.releases import doubt_lines  # noqa: PLC0415 - each verb loads what it needs
+    from lace_tui.words.releases import doubt_lines  # noqa: PLC0415 - each verb loads what it needs
 
     desk = conflict_of(vault, done.conflict).desk
     following = after_kept(vault, desk) if done.kept else next_step(vault, done)

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.output import Answer
+from lace_tui.errors import BadArguments
 from vault.errors import CallerError
 
 __all__ = ["DemoBroken", "configure", "run"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+from lace_tui.acts.desk_rules import desk_add, desk_row
 from lace_tui.cli.context import Context
-from lace_tui.cli.desk_rules import desk_add, desk_row
 from lace_tui.cli.folder import DESK_HELP, desk_of
-from lace_tui.cli.inert import inert
 from lace_tui.cli.missing import told_if_missing
 from lace_tui.cli.output import Answer
+from lace_tui.words.inert import inert
 from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.revisions.history import releases
@@ -59,7 +59,7 @@ def _desks(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
 
 
 def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    return desk_add(vault, context.cwd.absolute(), args)
+    return Answer(*desk_add(vault, context.cwd.absolute(), args))
 
 
 def _label(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:

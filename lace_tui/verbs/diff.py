@@ -6,12 +6,14 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lace_tui.acts.typed import refuse_other_desk
 from lace_tui.cli.context import Context
-from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
-from lace_tui.cli.errors import EXIT_DONE, BadArguments
-from lace_tui.cli.folder import desk_of, desk_path, notices, refuse_other_desk
+from lace_tui.cli.difftext import shown_differences
+from lace_tui.cli.folder import desk_of, desk_path, notices
 from lace_tui.cli.missing import told_if_missing
 from lace_tui.cli.output import Answer
+from lace_tui.errors import EXIT_DONE, BadArguments
+from lace_tui.words.difftext import folder_differences, tree_differences
 from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.desks.edit import NoSuchPath

@@ -14,13 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lace_tui.acts.stopping import stopped_at_once
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import note_inside, place_of, target_of
-from lace_tui.cli.inert import inert
-from lace_tui.cli.left_out import LeftOut, lacking, left_line, left_out
 from lace_tui.cli.output import Answer, Paint
-from lace_tui.cli.progress import stopped_at_once
+from lace_tui.errors import BadArguments
+from lace_tui.words.inert import inert
+from lace_tui.words.left_out import LeftOut, lacking, left_line, left_out
 from lazy.people import label_of
 from lazy.visits.carry import FileExists
 from spark_export.audits import AUDITS, Audit

@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Sequence
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import desk_option, notices, paths_of, say_pushed
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
+from lace_tui.errors import BadArguments
+from lace_tui.words.inert import inert
 from vault.folder.divergence import check_apart
 from vault.folder.kept_out import keep_out, leaving
 from vault.plural import few

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.keys.actions import ACTIONS, Scope, actions_of
 from lace_tui.keys.keymap import keys_of, shown_keys
 from lace_tui.keys.taste import read_taste
+from lace_tui.words.inert import inert
 
 __all__ = ["configure", "run"]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from lace_tui.acts.desk_rules import keep_typed
 from lace_tui.cli.context import Context
-from lace_tui.cli.desk_rules import keep
-from lace_tui.cli.folder import CASE_HELP, DESK_HELP, SHOWN, desk_path
-from lace_tui.cli.inert import inert
+from lace_tui.cli.folder import CASE_HELP, DESK_HELP, desk_path
 from lace_tui.cli.output import Answer
+from lace_tui.words.folder import SHOWN
+from lace_tui.words.inert import inert
 from lazy.address import ResolvedCommit, resolve
 from lazy.folder.bringing_back import require_there
 from vault.content.keeping import fetch, give_up
@@ -33,8 +34,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(context: Context, args: argparse.Namespace) -> Answer:
     """Do what the verb says."""
     with context.open_vault() as vault:
-        here = context.cwd.absolute()
-        return _fetch(context, args, vault) if context.verb == "fetch" else keep(vault, here, args)
+        if context.verb == "fetch":
+            return _fetch(context, args, vault)
+        return Answer(*keep_typed(vault, context.cwd.absolute(), args))
 
 
 def _fetch(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:

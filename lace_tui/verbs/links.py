@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
+from lace_tui.words.inert import inert
 from lazy.lacking import Lacking
 from lazy.links import SCOPE, Link, LinkState, Progress, links, metrics
 

@@ -6,11 +6,12 @@ import argparse
 import sys
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import desk_of, own_path
-from lace_tui.cli.inert import inert
 from lace_tui.cli.missing import told_if_missing
-from lace_tui.cli.output import Answer, moment, times
+from lace_tui.cli.output import Answer, times
+from lace_tui.errors import BadArguments
+from lace_tui.words.inert import inert
+from lace_tui.words.times import moment
 from lazy.log import lines_of_paths, log_lines
 from lazy.people import label_of, node_of
 from vault.commands import as_option, as_typed

@@ -9,9 +9,9 @@ from typing import Any
 
 from lace_tui.acts.checking import Checked, checked, checked_lines, tell
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint, times
+from lace_tui.errors import BadArguments
+from lace_tui.words.inert import inert
 from vault.audit.chain import ChainBreak, ChainVerdict, Damaged, told
 from vault.audit.entries import AuditEntry, read_audit
 from vault.audit.export import export_sexp, export_text

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
-from lace_tui.cli.written import (
+from lace_tui.errors import EXIT_DONE, EXIT_PERSON, BadArguments
+from lace_tui.words.inert import inert
+from lace_tui.words.written import (
     after_kept,
     changes_of,
     clash_lines,

@@ -6,14 +6,16 @@ import argparse
 from functools import partial
 from typing import Any
 
+from lace_tui.acts.typed import node_key
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert
-from lace_tui.cli.output import Answer, Paint, moment
+from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.unanswered import answered_once
-from lace_tui.cli.who import formers_data, formers_lines, node_key
+from lace_tui.cli.who import formers_data, formers_lines
+from lace_tui.errors import BadArguments
 from lace_tui.verbs.placing import URI_HELP, place_at, tell_of
 from lace_tui.verbs.presence import beacon_data, beacon_note
+from lace_tui.words.inert import inert
+from lace_tui.words.times import moment
 from lazy.belonging import circle
 from lazy.belonging.beacon import known_beacons
 from lazy.belonging.reputation import Reputation, counts, reputation

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from lace_tui.acts.desk_rules import permit_typed
 from lace_tui.cli.context import Context
-from lace_tui.cli.desk_rules import permit
 from lace_tui.cli.folder import DESK_HELP, desk_of
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
-from lace_tui.cli.permits import permit_text, permit_values
+from lace_tui.words.inert import inert
+from lace_tui.words.permits import permit_text, permit_values
 from vault.permits import permits
 from vault.vault import Vault
 
@@ -37,7 +37,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     with context.open_vault() as vault:
         if context.verb == "desk permits":
             return _listed(vault, desk_of(context, vault, args.desk))
-        return permit(vault, context.cwd.absolute(), args)
+        return Answer(*permit_typed(vault, context.cwd.absolute(), args))
 
 
 def _listed(vault: Vault, desk: str) -> Answer:

@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from lace_tui.acts.placing import as_encrypted, require_written
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer
 from lace_tui.cli.unanswered import answered_once
+from lace_tui.errors import BadArguments
+from lace_tui.words.inert import inert, typed
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.noted_visits import sync_command
 from lazy.people import peers
 from lazy.places.adding import add_place
 from lazy.places.media import set_encrypted
 from lazy.places.placed import is_missing, worth_knowing
-from lazy.places.registry import Place, is_encrypted, note_encrypted, place_named, places, remove_place
+from lazy.places.registry import Place, is_encrypted, place_named, places, remove_place
 from transports.address import AddressKind
 from vault.commands import as_typed
 from vault.vault import Vault
@@ -27,7 +28,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.visits.drops import Plugged
 
-__all__ = ["URI_HELP", "as_encrypted", "configure", "meeting", "place_at", "place_data", "run", "tell_of"]
+__all__ = ["URI_HELP", "configure", "meeting", "place_at", "place_data", "run", "tell_of"]
 
 URI_HELP = "a directory, for example on a stick, a git remote, or an https address, as of a friend who serves"
 _KEPT = "What you left there in plain the next sync takes away; the host may keep it until its owner runs git gc.\n"
@@ -101,27 +102,8 @@ def _set(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     )
 
 
-def as_encrypted(w: Writer, place: Place) -> None:
-    """Take note with a new place that it is encrypted: one that is not yet would be written to in plain.
-
-    Raises:
-        BadArguments: it is only read.
-    """
-    _require_written(place)
-    note_encrypted(w, place.name, is_on=True)
-    w.audit("lazy-encrypt", place.name, {"added": "yes"})  # an undo takes back both
-
-
-def _require_written(place: Place) -> None:
-    if place.kind not in {AddressKind.DROP, AddressKind.GIT}:
-        raise BadArguments(
-            f"{place.name} is only read, so there is nothing to encrypt.",
-            hint="Encrypt at a directory or a git remote.",
-        )
-
-
 def _encrypt(vault: Vault, place: Place, *, rebase: bool) -> None:
-    _require_written(place)
+    require_written(place)
     if rebase and not place.place_id:
         raise BadArguments(f"{place.name} was never visited.", hint=f"Visit it first: {as_typed('pull', place.name)}")
     set_encrypted(vault, place, rebase=rebase)

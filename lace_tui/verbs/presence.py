@@ -6,9 +6,9 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
+from lace_tui.errors import BadArguments
+from lace_tui.words.inert import inert
 from lazy.belonging.beacon import Beacon, Presence, SeenBeacon, known_beacons, my_beacon, publish_beacon
 from lazy.people import label_of, node_of
 from vault.commands import as_typed

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert
-from lace_tui.cli.needed import needed_text
 from lace_tui.cli.output import Answer, Paint
+from lace_tui.errors import BadArguments
+from lace_tui.words.inert import inert
+from lace_tui.words.needed import needed_text
 from vault.content.keeping import keeps
 from vault.content.prune import plan_prune, prune
 from vault.content.prune_plan import Pruning

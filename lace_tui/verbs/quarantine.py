@@ -6,9 +6,9 @@ import argparse
 from functools import partial
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint, times
 from lace_tui.cli.unanswered import answered_once
+from lace_tui.words.inert import inert
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.receiving.quarantine import QUARANTINE_BYTES, Quarantined, drop, quarantined
 from lazy.receiving.readmit import readmit

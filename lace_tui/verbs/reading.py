@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import EXIT_DONE
 from lace_tui.cli.folder import CASE_HELP, desk_path
 from lace_tui.cli.missing import told_if_missing
+from lace_tui.errors import EXIT_DONE
 from lazy.address import resolve
 from lazy.folder.bringing_back import require_there
 from vault.commands import as_typed

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.inert import inert, inert_lines
 from lace_tui.cli.output import Answer, Paint
+from lace_tui.words.inert import inert, inert_lines
 from lazy.visits.parcels import PutResult, export, put, show
 from vault.records.errors import RecordError
 from vault.vault import Vault

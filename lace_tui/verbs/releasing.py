@@ -8,18 +8,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.folder import (
-    DESK_HELP,
-    desk_of,
-    desk_option,
-    notices,
-    paths_of,
-    say_pushed,
-    still_shared_lines,
-)
-from lace_tui.cli.inert import inert
+from lace_tui.cli.folder import DESK_HELP, desk_of, desk_option, notices, paths_of, say_pushed
 from lace_tui.cli.output import Answer
-from lace_tui.cli.releases import (
+from lace_tui.cli.unanswered import let_go_once_told
+from lace_tui.words.folder import still_shared_lines
+from lace_tui.words.inert import inert
+from lace_tui.words.releases import (
     doubt_lines,
     gone_lines,
     left_out_lines,
@@ -29,7 +23,6 @@ from lace_tui.cli.releases import (
     since_after,
     totals_after,
 )
-from lace_tui.cli.unanswered import let_go_once_told
 from vault.content.totals import Since, desk_totals
 from vault.desks.memory import MemoryObjects
 from vault.errors import CallerError
@@ -270,7 +263,7 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
 
 def _planned_release(context: Context, vault: Vault, desk: str, version: Version | None) -> Answer:
     """Say what a release would share; nothing is written."""
-    from lace_tui.cli.written import UNFINISHED  # noqa: PLC0415 - each verb loads what it needs
+    from lace_tui.words.written import UNFINISHED  # noqa: PLC0415 - each verb loads what it needs
     from vault.folder.finishing import is_cut  # noqa: PLC0415
     from vault.releasing import planned_version  # noqa: PLC0415
 

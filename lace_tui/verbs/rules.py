@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
+from lace_tui.words.inert import inert
 from vault.files import read_bounded
 from vault.rules import (
     FactSource,

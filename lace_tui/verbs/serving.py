@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lace_tui.acts.server import Server, host_and_port
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.inert import inert
+from lace_tui.errors import BadArguments
+from lace_tui.words.inert import inert
 from lazy.live.answering import Served
 from transports.errors import AddressInUse
 from vault.errors import Cancelled, LaceError
 from vault.plural import plural
 
 if TYPE_CHECKING:
-    from lace_tui.cli.progress import CancelToken
+    from lace_tui.acts.stopping import CancelToken
 
 __all__ = ["configure", "run"]
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from lace_tui.cli.inert import inert
-from lace_tui.cli.output import Paint, moment
+from lace_tui.cli.output import Paint
 from lace_tui.verbs.presence import beacon_data, beacon_note
+from lace_tui.words.inert import inert
+from lace_tui.words.standing import CUT_OFF, place_problems, records_text, text_until
+from lace_tui.words.times import moment
 from lazy.noted_visits import sync_command
-from lazy.problems import NO_PERSON_NEEDED
-from lazy.queue import MANY
 from lazy.status import DeskStatus, PeerStatus, PlaceStatus, Status
 from vault.commands import as_typed
 from vault.desk_folders import MAIN
@@ -23,16 +23,13 @@ from vault.records import Tai
 from vault.revisions.history import Relation
 
 if TYPE_CHECKING:
-    from lazy.resolving.left_texts import LeftText
     from vault.folder.work import Changes
 
     Trees = Mapping[str, Changes | LaceError]  # what changed in each desk's folder, or why that cannot be said
 
-__all__ = ["CUT_OFF", "fault_data", "place_problems", "records_text", "status_data", "status_text", "text_until"]
+__all__ = ["fault_data", "status_data", "status_text"]
 __all__ += ["waiting_text"]
 
-CUT_OFF = "an update was cut off, or left files that were saved meanwhile"
-_PROBLEMS = 3  # of one place that are told
 _LEFT_SHOWN = 5  # files of one desk that are named
 _NONE: Mapping[str, str] = MappingProxyType({})
 _WORDS = {
@@ -194,11 +191,6 @@ def _waiting_lines(found: Status, paint: Paint) -> list[str]:
     return lines + [f"{inert(gone.name)} was revoked by {inert(gone.by)}" for gone in found.revoked if not gone.me]
 
 
-def text_until(text: LeftText) -> str:
-    """Return when a text that is in no draft goes (ISO 8601 UTC)."""
-    return Tai.from_unix_ns(text.until * 10**9).to_utc_iso()
-
-
 def _desk_lines(found: Status, trees: Trees | None, paint: Paint, keeping: Mapping[str, str]) -> list[str]:
     """Return each desk, with what changed in its folder if that was looked at, and the desks without a folder."""
     lines = []
@@ -285,18 +277,6 @@ def _place_lines(place: PlaceStatus, paint: Paint) -> list[str]:
     return lines
 
 
-def place_problems(place: PlaceStatus) -> list[dict[str, str]]:
-    """Return what the last visit found that somebody should know of the place, without what only waits for others."""
-    told = place.last.get("problems")
-    found = [problem for problem in told if isinstance(problem, dict)] if isinstance(told, list) else []
-    known = place.fault.code if place.fault is not None else ""
-    return [
-        {key: str(problem.get(key, "")) for key in ("peer", "code", "message", "hint")}
-        for problem in found
-        if problem.get("code") not in {known, "log-gap", *NO_PERSON_NEEDED}
-    ][:_PROBLEMS]
-
-
 def _utc(fault: PlaceFault) -> str:
     return Tai.parse(fault.when).to_utc_iso()
 
@@ -304,13 +284,6 @@ def _utc(fault: PlaceFault) -> str:
 def waiting_text(count: int) -> str:
     """Return how many records wait, as the start of a phrase."""
     return f"{records_text(count)} {'waits' if count == 1 else 'wait'}"
-
-
-def records_text(count: int) -> str:
-    """Return a number of records of which at most `MANY` were counted; empty for none."""
-    if not count:
-        return ""
-    return f"{MANY:,} records or more" if count == MANY else plural(count, "record")
 
 
 def fault_data(fault: PlaceFault | None) -> dict[str, Any] | None:

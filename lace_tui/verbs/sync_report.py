@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
+from lace_tui.words.inert import inert
 from lazy.came import ExchangeResult, NewRelease
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import desk_of, desk_path
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
+from lace_tui.errors import BadArguments
 from lace_tui.verbs.sync_report import answer
+from lace_tui.words.inert import inert
 from lazy.places.registry import NoSuchPlace, places
 from lazy.results import PlaceResult
 from lazy.strategy import due

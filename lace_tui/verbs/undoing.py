@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.unanswered import answered_once
-from lace_tui.cli.written import (
+from lace_tui.errors import EXIT_DONE, EXIT_PERSON
+from lace_tui.words.inert import inert
+from lace_tui.words.written import (
     UNFINISHED,
     kept_as_lines,
     kept_lines,

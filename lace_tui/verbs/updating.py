@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import DESK_HELP, SHOWN, desk_of, desk_option
-from lace_tui.cli.inert import inert
+from lace_tui.cli.folder import DESK_HELP, desk_of, desk_option
 from lace_tui.cli.output import Answer
-from lace_tui.cli.written import (
+from lace_tui.errors import EXIT_DONE, EXIT_PERSON, BadArguments
+from lace_tui.words.folder import SHOWN
+from lace_tui.words.inert import inert
+from lace_tui.words.written import (
     after_kept,
     changes_of,
     clash_lines,

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
+from lace_tui.words.inert import inert
 from vault.errors import CallerError
 from vault.files import FileMissing, Unreadable, reason_of
 from vault.nodelog import ForkProof, proofs_in

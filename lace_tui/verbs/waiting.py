@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import CASE_HELP, desk_path
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
+from lace_tui.errors import BadArguments
+from lace_tui.words.inert import inert
 from lazy.address import Pruned, case_number, kept, one_of_several, several_revisions
 from lazy.people import label_of, node_of
 from vault.desk_folders import NoSuchDesk, desks

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.verbs.links import missing_data
+from lace_tui.words.inert import inert
 from lazy.visits.parcels import named
 from lazy.why import Decision, Why, why
 

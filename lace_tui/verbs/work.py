@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import (
     DESK_HELP,
     desk_of,
@@ -18,8 +17,9 @@ from lace_tui.cli.folder import (
     say_pushed,
     sign,
 )
-from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
+from lace_tui.errors import BadArguments
+from lace_tui.words.inert import inert
 from vault.by_kind import counted
 from vault.commands import as_option, as_typed
 from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit

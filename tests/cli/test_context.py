@@ -13,7 +13,7 @@ import pytest
 
 from lace_tui.cli import context as context_module
 from lace_tui.cli.context import Context, World
-from lace_tui.cli.errors import BadPassphraseSource
+from lace_tui.errors import BadPassphraseSource
 from tests.people import Person
 from vault.beginning import found_vault
 from vault.lock import VaultLock

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lace_tui.cli.inert import inert, inert_lines, width_of
+from lace_tui.words.inert import inert, inert_lines, width_of
 
 FOREIGN = st.text(st.characters(), max_size=60)
 

@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lace_tui.cli.inert import width_of
-from lace_tui.cli.progress import CancelToken, Progress, duration_text
+from lace_tui.acts.stopping import CancelToken
+from lace_tui.cli.progress import Progress
+from lace_tui.words.inert import width_of
+from lace_tui.words.times import duration_text
 from vault.errors import Cancelled
 from vault.plural import bytes_text
 

@@ -364,7 +364,7 @@ def test_a_commit_loads_no_kinds_that_it_does_not_meet(here: Person) -> None:
     away |= {"records.head", "records.parse", "records.thin", "revisions.versions", "store.batch_reads", "plural"}
     assert "vault.profile.lines" in loaded
     others = {"sexpdata", "json", "tomllib", "git", "textual", "copy", "gettext", "locale", "ntpath"}
-    others |= {"lace_tui.verbs.updating", "lace_tui.cli.written", "lace_tui.cli.keeping", "lazy.remembered"}
+    others |= {"lace_tui.verbs.updating", "lace_tui.words.written", "lace_tui.cli.keeping", "lazy.remembered"}
     if sys.version_info < (3, 13):  # `dataclasses` asks it about each class since
         others |= {"inspect", "urllib.parse", "weakref"}
     assert loaded & ({f"vault.{name}" for name in away} | others) == set()

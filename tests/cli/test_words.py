@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from lace_tui.cli.errors import EXIT_BUG
 from lace_tui.cli.frame import build_parser
 from lace_tui.cli.verbs import VERBS
+from lace_tui.errors import EXIT_BUG
 from tests.people import Person
 
 _ODD = ("", "-", "--", "nope", "x" * 300, "a\nb", "\u202eevil", "é", "\udc80", "🖧", "*", "%", "'", "\x01", "~nobody/x")

@@ -10,11 +10,11 @@ import pytest
 from textual import events
 from textual.widgets import TextArea
 
-from lace_tui.cli.inert import is_harmless
 from lace_tui.screens.dialogs import Leaving
 from lace_tui.screens.editor import Editor, put_back
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
+from lace_tui.words.inert import is_harmless
 from tests.tui.conftest import is_showing, page_of, press, settle
 from tests.tui.resolving import clash, opened, pane
 from tests.tui.test_drafts import told

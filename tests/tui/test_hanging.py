@@ -7,9 +7,9 @@ from textual.content import Content
 from textual.pilot import Pilot
 
 from lace_tui.app.lace import LaceApp
-from lace_tui.cli.inert import width_of
 from lace_tui.screens.hanging import Hanging, hung
 from lace_tui.screenshots import Story
+from lace_tui.words.inert import width_of
 from tests.tui.conftest import press, settle
 from tests.tui.test_home import bob_releases_songs
 

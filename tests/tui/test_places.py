@@ -15,7 +15,6 @@ from textual.widgets import Input
 
 from lace_tui.app.lace import LaceApp
 from lace_tui.app.themes import THEMES
-from lace_tui.cli.inert import width_of
 from lace_tui.keys.actions import PLACES, Scope
 from lace_tui.keys.keymap import clashes
 from lace_tui.keys.taste import Taste, keep_keys, keep_theme, read_taste
@@ -26,6 +25,7 @@ from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.place import PlaceScreen
 from lace_tui.screenshots import Story, app_of
+from lace_tui.words.inert import width_of
 from lazy.belonging.admitting import admit
 from lazy.belonging.circle import accept, invite
 from lazy.sync import sync

@@ -11,7 +11,6 @@ from textual.events import Paste
 from textual.widgets import Input
 
 from lace_tui.app.lace import LaceApp
-from lace_tui.cli.inert import inert
 from lace_tui.docs import pages
 from lace_tui.keys.actions import PLACES
 from lace_tui.model.job import Far, Job
@@ -20,6 +19,7 @@ from lace_tui.screens.dialogs import Question
 from lace_tui.screens.place import PlaceScreen
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story
+from lace_tui.words.inert import inert
 from lazy.conflicts import conflicts
 from lazy.sync import sync
 from tests.tui.conftest import settle, text_of

@@ -10,7 +10,6 @@ from typing import Any, cast
 import pytest
 from textual.content import Content
 
-from lace_tui.cli.written import clash_lines
 from lace_tui.model.view import HomeView, LastSync
 from lace_tui.screens.cards import stored_card, sync_card
 from lace_tui.screens.carrying import Written, written_card
@@ -18,6 +17,7 @@ from lace_tui.screens.files import checked_out_card
 from lace_tui.screens.old import foreseen_lines
 from lace_tui.screens.written import Decided, plan_lines, resolved_card, undo_lines, undone_card, update_card
 from lace_tui.screenshots import Story
+from lace_tui.words.written import clash_lines
 from lazy.address import resolve
 from lazy.came import Came, ExchangeResult
 from lazy.contested import Status

@@ -8,11 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.folder import desk_from, desk_path_from, refuse_other_desk
-from lace_tui.cli.inert import inert
-from lace_tui.cli.output import Answer
-from lace_tui.cli.permits import permit_text, permit_values
+from lace_tui.acts.typed import desk_from, desk_path_from, refuse_other_desk
+from lace_tui.errors import BadArguments
+from lace_tui.words.inert import inert
+from lace_tui.words.permits import permit_text, permit_values
 from lazy.people import label_of, node_of
 from vault.commands import as_option, as_typed, as_word, words_of
 from vault.content.keeping import Keep, keeps, set_keep
@@ -31,19 +30,35 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "EVERY",
     "RuleWords",
+    "Told",
     "desk_add",
     "desk_row",
     "keep",
     "keep_text",
+    "keep_typed",
     "keep_words",
     "permit",
+    "permit_typed",
     "permit_words",
     "typed_words",
 ]
 
-_ALL = "all"
+EVERY = "all"
 _LEAST = 2  # words of a command: a path, and what is said of it
+
+
+class Told(NamedTuple):
+    """What came of it.
+
+    Args:
+        data: as JSON has it; the command line makes text of what is none.
+        text: for people, with foreign text made harmless.
+    """
+
+    data: dict[str, Any]
+    text: str
 
 
 class RuleWords(NamedTuple):
@@ -63,7 +78,7 @@ class RuleWords(NamedTuple):
     def back(self) -> RuleWords:
         """What takes it back."""
         if self.behind:
-            return self._replace(behind=(_ALL,))
+            return self._replace(behind=(EVERY,))
         return self._replace(options=f"{self.options.partition(' ')[0]} --anyone")
 
     def command(self, path: str, desk: str = "") -> str:
@@ -84,7 +99,7 @@ def permit_words(vault: Vault, rule: Permit) -> RuleWords:
 
 def keep_words(rule: Keep) -> RuleWords:
     """Return what is typed to set a rule about how long files are kept."""
-    return RuleWords("desk keep", behind=(_ALL if rule.newest is None else str(rule.newest),))
+    return RuleWords("desk keep", behind=(EVERY if rule.newest is None else str(rule.newest),))
 
 
 def _act_and_who(act: str, is_white: bool, names: Sequence[str]) -> str:
@@ -123,8 +138,13 @@ def desk_row(vault: Vault, desk: Desk) -> dict[str, Any]:
     }
 
 
-def desk_add(vault: Vault, here: Path, args: argparse.Namespace) -> Answer:
+def desk_add(vault: Vault, here: Path, args: argparse.Namespace) -> Told:
     """Make a sub-folder a desk for whoever stands in `here`, an absolute path.
+
+    Args:
+        vault: whose folder.
+        here: where it was typed.
+        args: what was typed, as `lace desk add` takes it apart.
 
     Raises:
         OutsideFolder, BadArguments: it is no sub-folder.
@@ -147,7 +167,7 @@ def desk_add(vault: Vault, here: Path, args: argparse.Namespace) -> Answer:
             told += f"\n  {permit_text(vault, rule)}" + (f"  in {inert(owner)}" if owner != made.name else "")
     still, sentences = _still_elsewhere(vault, made)
     told += "".join(f"\n{inert(sentence)}" for sentence in sentences)
-    return Answer(
+    return Told(
         {
             "desk": made.name,
             "folder": vault.folder / made.dir,
@@ -187,24 +207,54 @@ def _still_said(vault: Vault, desk: str, at: OthersPath, found: list[str]) -> st
     return f"{desk} still holds {held}, {goes} with its next release. {out}"
 
 
-def permit(vault: Vault, here: Path, args: argparse.Namespace) -> Answer:
+def permit_typed(vault: Vault, here: Path, args: argparse.Namespace) -> Told:
+    """Do the same as `permit` of what was typed, as `lace desk permit` takes it apart.
+
+    Raises:
+        LaceError: as `permit`.
+    """
+    act = Act.WRITE if args.write else Act.READ
+    return permit(vault, here, args.path, act, only=args.only or (), but=args.but or (), desk=args.desk)
+
+
+def permit(
+    vault: Vault,
+    here: Path,
+    path: str,
+    act: Act,
+    *,
+    only: Sequence[str] = (),
+    but: Sequence[str] = (),
+    desk: str | None = None,
+) -> Told:
     """Set the rule that somebody asks for who stands in `here`, an absolute path.
+
+    Args:
+        vault: whose rule.
+        here: where it was typed.
+        path: as typed there.
+        act: what it is about.
+        only: names of who may, besides oneself; none where everybody else than `but` may.
+        but: names of who may not.
+        desk: its name; None for the one of the folder.
 
     Raises:
         NoSuchDesk, OutsideFolder, BadArguments, NoSuchPeer: it cannot be one.
         BadPermit, RulesDamaged, Locked, StoreUnwritable: as `set_permit`.
     """
-    desk = desk_from(here, vault, args.desk)
-    nodes = tuple(sorted({node_of(vault, name) for name in (args.only or args.but or ())}))
-    act = Act.WRITE if args.write else Act.READ
-    rule = Permit(desk_path_from(here, vault, args.path, desk), act, bool(args.only), nodes)
+    desk = desk_from(here, vault, desk)
+    names = only or but
+    nodes = tuple(sorted({node_of(vault, name) for name in names}))
+    rule = Permit(desk_path_from(here, vault, path, desk), act, bool(only), nodes)
     known = {(old.path, old.act) for old in permits(vault.store, desk)}
-    if not (args.anyone and (rule.path, act) in known):  # one from before the folder was a desk may be taken back
-        there = partial(_there, here, args, vault, mapped_folder(vault, desk) / rule.path)
-        refuse_other_desk(vault, desk, rule.path, args.path, there)
+    if names or (rule.path, act) not in known:  # one from before the folder was a desk may be taken back
+        there = partial(
+            _there, here, _act_and_who(act, bool(only), names), vault, mapped_folder(vault, desk) / rule.path
+        )
+        refuse_other_desk(vault, desk, rule.path, path, there)
     set_permit(vault, desk, rule)
     released = released_to(vault, desk, rule)
-    return Answer(
+    return Told(
         {"desk": desk, **permit_values(vault, rule), "released": released},
         permit_text(vault, rule) + (_still_readable(vault, desk, rule, released) if released else ""),
     )
@@ -218,36 +268,52 @@ def _still_readable(vault: Vault, desk: str, rule: Permit, released: list[str]) 
     return f"\n! {inert(desk)} {newest_first} {has}: what was released stays readable, for {names} too."
 
 
-def _there(here: Path, args: argparse.Namespace, vault: Vault, target: Path, desk: str, _: str) -> str:
+def _there(here: Path, said: str, vault: Vault, target: Path, desk: str, _: str) -> str:
     """Return the command that makes the rule in the desk in whose folder a path lies."""
     inside = target.relative_to(mapped_folder(vault, desk)).as_posix()
     if (desk_path_from(here, vault, inside, desk) or os.curdir) != inside:  # where the person is it is another path
         inside = os.path.relpath(target, here)
-    said = _act_and_who(Act.WRITE if args.write else Act.READ, bool(args.only), args.only or args.but or ())
     return RuleWords("desk permit", said).command(inside, desk)
 
 
-def keep(vault: Vault, here: Path, args: argparse.Namespace) -> Answer:
-    """Set or list what somebody asks for who stands in `here`, an absolute path.
+def keep_typed(vault: Vault, here: Path, args: argparse.Namespace) -> Told:
+    """Do the same as `keep` of what was typed, as `lace desk keep` takes it apart; without a path, list the rules.
+
+    Raises:
+        LaceError: as `keep`.
+    """
+    if args.path is not None:
+        return keep(vault, here, args.path, args.newest or "", desk=args.desk)
+    desk = desk_from(here, vault, args.desk)
+    rules = keeps(vault.store, desk)
+    text = "\n".join(map(keep_text, rules)) or f"Every release of {inert(desk)} keeps its files."
+    return Told({"desk": desk, "keeps": [{"path": rule.path, "newest": rule.newest} for rule in rules]}, text)
+
+
+def keep(vault: Vault, here: Path, path: str, newest: str, *, desk: str | None = None) -> Told:
+    """Set the rule that somebody asks for who stands in `here`, an absolute path.
+
+    Args:
+        vault: whose rule.
+        here: where it was typed.
+        path: as typed there.
+        newest: how many releases, or `EVERY`.
+        desk: its name; None for the one of the folder.
 
     Raises:
         NoSuchDesk, OutsideFolder, BadArguments, BadKeep: it cannot be a rule.
         Locked, StoreUnwritable: as `set_keep`.
     """
-    desk = desk_from(here, vault, args.desk)
-    if args.path is None:
-        rules = keeps(vault.store, desk)
-        text = "\n".join(map(keep_text, rules)) or f"Every release of {inert(desk)} keeps its files."
-        return Answer({"desk": desk, "keeps": [{"path": rule.path, "newest": rule.newest} for rule in rules]}, text)
-    if args.newest != _ALL and not (args.newest and args.newest.isdecimal() and len(args.newest) < 10):
+    desk = desk_from(here, vault, desk)
+    if newest != EVERY and not (newest.isdecimal() and len(newest) < 10):
         raise BadArguments(
             "lace desk keep: say how many releases, or all.", hint="For example: lace desk keep videos 3"
         )
-    newest = None if args.newest == _ALL else int(args.newest)
-    rule = Keep(desk_path_from(here, vault, args.path, desk), newest)
+    count = None if newest == EVERY else int(newest)
+    rule = Keep(desk_path_from(here, vault, path, desk), count)
     set_keep(vault, desk, rule)
-    following = "" if newest is None else "\nNothing goes by itself: lace prune --dry-run says what would."
-    return Answer({"desk": desk, "path": rule.path, "newest": rule.newest}, keep_text(rule) + following)
+    following = "" if count is None else "\nNothing goes by itself: lace prune --dry-run says what would."
+    return Told({"desk": desk, "path": rule.path, "newest": rule.newest}, keep_text(rule) + following)
 
 
 def keep_text(rule: Keep) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lace_tui.cli.inert import inert
+from lace_tui.words.inert import inert
 from vault.by_kind import counted
 from vault.commands import as_typed
 from vault.content.totals import Since, desk_totals

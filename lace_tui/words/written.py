@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any
 
-from lace_tui.cli.folder import SHOWN
-from lace_tui.cli.inert import inert
+from lace_tui.words.folder import SHOWN
+from lace_tui.words.inert import inert
 from vault.commands import as_typed
 from vault.desk_folders import MAIN
 from vault.desks.paths import FolderPath, files_in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lace_tui.cli.inert import inert
+from lace_tui.words.inert import inert
 from lazy.people import label_of
 
 if TYPE_CHECKING:

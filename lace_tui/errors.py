@@ -1,4 +1,4 @@
-"""Errors that only the command line itself can meet, and the exit codes that are no error."""
+"""Errors that only this floor can meet, and the exit codes that are no error."""
 
 from __future__ import annotations
 

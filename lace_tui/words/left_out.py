@@ -6,7 +6,7 @@ from collections.abc import Callable, Set
 from pathlib import Path
 from typing import NamedTuple
 
-from lace_tui.cli.inert import inert
+from lace_tui.words.inert import inert
 from lazy.problems import Problem, damaged_here
 from spark_export.inputs import Inputs
 from vault.records import RecordHash
