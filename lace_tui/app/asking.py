@@ -9,55 +9,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from lace_tui.app.looking import Looking
-from lace_tui.keys.actions import action_named
+from lace_tui.keys.actions import Scope, action_named
 from lace_tui.keys.keymap import shown_keys
-from lace_tui.keys.taste import Taste
 from lace_tui.screens.cards import Card
-from lace_tui.screens.dialogs import Question
+from lace_tui.screens.dialogs import Offer, Question
+from lace_tui.screens.home import Home
 from lace_tui.screens.host import Answered, Refused
-from lace_tui.screens.marks import mark
-from lace_tui.screens.place import PlaceScreen
+from lace_tui.screens.marks import GOOD, QUIET, mark
+from lazy.noted_visits import sync_command, synced
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from lace_tui.model.deeds import TakenBack
+    from lace_tui.app.front import Front
+    from lace_tui.app.showing import Showing
+    from lace_tui.app.working import Working
     from vault.vault import Vault
 
 __all__ = ["Asking"]
 
 
-class Asking(Looking):
-    """An app that asks; what it asks about is the business of its places."""
+class Asking:
+    """What asks a person; what it asks about is the business of the places.
 
-    taste: Taste
-    taken_back: TakenBack | None = None
-    """What `Z` would do again."""
+    Args:
+        front: the app.
+        working: reads what has to be known first.
+        showing: knows Home.
+        tell: keeps a card that says something is ready.
+    """
 
-    def action_changes(self) -> None:
-        """Show what changed in the folder since the last commit."""
-        from lace_tui.screens.files import show_changes  # noqa: PLC0415 - no part of the first frame
-
-        if isinstance(self.screen, PlaceScreen):
-            show_changes(self.screen)
-
-    def action_undo(self) -> None:
-        """Say what would be taken back, and ask."""
-        from lace_tui.screens.plans import ask_undo  # noqa: PLC0415 - no part of the first frame
-
-        if isinstance(self.screen, PlaceScreen):
-            ask_undo(self.screen, self._keep_taken_back)
-
-    def action_redo(self) -> None:
-        """Say what would be done again that was taken back last, and ask."""
-        from lace_tui.screens.plans import ask_redo  # noqa: PLC0415 - no part of the first frame
-
-        if isinstance(self.screen, PlaceScreen):
-            ask_redo(self.screen, self.taken_back, self._keep_taken_back)
-
-    def _keep_taken_back(self, told: TakenBack | None) -> None:
-        self.taken_back = told
+    def __init__(self, front: Front, working: Working, showing: Showing, tell: Callable[[Card], None]) -> None:
+        self._front = front
+        self._working = working
+        self._showing = showing
+        self._tell = tell
 
     def put(self, question: Question, then: Answered) -> None:
         """Ask a question, and again with what was typed where the work refuses the answer.
@@ -66,16 +52,16 @@ class Asking(Looking):
             question: it.
             then: called with the answer.
         """
-        asker = self.screen
+        asker = self._front.screen
 
         def answered(text: str | None) -> None:
             then(text, self._asks_again(asker, question, text or "", then))
 
-        self.push_screen(question, answered)
+        self._front.push_screen(question, answered)
 
     def _asks_again(self, asker: Screen[Any], question: Question, text: str, then: Answered) -> Refused:
         def refused(why: str) -> bool:
-            if self.screen is not asker:  # keys that are typed for something else would go there
+            if self._front.screen is not asker:  # keys that are typed for something else would go there
                 return False
             self.put(question.again(text, why), then)
             return True
@@ -99,7 +85,7 @@ class Asking(Looking):
             then: called with what was read, the answer, and what asks again; not where nothing was read.
             asked: what the person asked for.
         """
-        if not self.can_start:
+        if not self._working.can_start:
             return
         question = Question(title, "Reading ...", is_ready=False)
         found: list[Any] = []
@@ -124,11 +110,7 @@ class Asking(Looking):
                 then(found[0], text, refused)
 
         self.put(question, answered)
-        self.ask(do, read, asked, asked=asked, refused=failed)
-
-    def pages(self) -> list[tuple[str, Screen[Any]]]:
-        """Return every screen that is open, in front or not, with the mode that it is in."""
-        return [(mode, screen) for mode, stack in self._screen_stacks.items() for screen in stack]
+        self._working.ask(do, read, asked, asked=asked, refused=failed)
 
     def open_page(
         self,
@@ -148,7 +130,37 @@ class Asking(Looking):
             then: called with what it was left with.
         """
         if asker.is_active:
-            self.push_screen(page, then)
+            self._front.push_screen(page, then)
             return
-        key = shown_keys(action_named(action_id), self.taste.keys).split()[0]
-        self.after_work(Card(page.title or "", (mark(f"It is ready, and nothing was done: {key} shows it."),)))
+        key = shown_keys(action_named(action_id), self._front.taste.keys).split()[0]
+        self._tell(Card(page.title or "", (mark(f"It is ready, and nothing was done: {key} shows it."),)))
+
+    def offer_sync(self, following: str) -> None:
+        """Offer a sync once everything is decided; the place that is here first.
+
+        Args:
+            following: the command that lets friends know of it; empty when they need none.
+        """
+        if not (named := synced(following)):
+            said = f"Next: {following}" if following else "Nothing is left to send."
+            self._front.notify(f"0 conflicts. {said}", title="All is decided", markup=False)
+            return
+        seen = [
+            (place, self._front.reach.get(place.place.name))
+            for place in (self._front.view.places if self._front.view else ())
+        ]
+        seen.sort(key=lambda one: bool(one[0].trouble_at(one[1])))
+        target = next((place.place.name for place, at in seen if at is not None and at.is_here), named)
+
+        def decided(is_agreed: bool | None) -> None:
+            if is_agreed:
+                self._front.switch_mode(str(Scope.HOME))
+                if isinstance(home := self._showing.shown(Scope.HOME), Home):
+                    home.sync_with(target)
+
+        lines = [
+            mark("0 conflicts. What you decided is new to your friends.", GOOD),
+            mark(f"Press {self._front.key_of('sync-now')} to sync {target} now."),
+            mark(sync_command(target), QUIET),
+        ]
+        self._front.push_screen(Offer("All is decided", lines), decided)

@@ -1,58 +1,66 @@
 """The app: eight places, and what lies between them (APP-1, APP-3).
 
-The places show values and know no store; what they show is read, and what they ask for is done, by `working`.
+The places show values and know no store; what they show is read, and what they ask for is done, by the parts of the
+app: objects with one duty each, which it holds and knows alone.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual._styles_cache import StylesCache
-from textual.app import ScreenStackError, SystemCommand
+from textual.app import App, ScreenStackError, SuspendNotSupported, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
-from textual.message import Message
-from textual.screen import ModalScreen
 
+from lace_tui.app.asking import Asking
+from lace_tui.app.beginning import Beginning
 from lace_tui.app.lending import Lending
+from lace_tui.app.looking import Looking
+from lace_tui.app.parting import Parting
+from lace_tui.app.pausing import pause
+from lace_tui.app.serving import Serving
+from lace_tui.app.showing import Showing
 from lace_tui.app.styles import Styles
+from lace_tui.app.tasting import Tasting
+from lace_tui.app.telling import Telling
 from lace_tui.app.themes import THEMES
-from lace_tui.keys.actions import ACTIONS, PLACES, Scope, action_named
+from lace_tui.app.unlocking import Unlocking
+from lace_tui.app.working import Working
+from lace_tui.keys.actions import PLACES, Scope
 from lace_tui.keys.bindings import bindings_of
-from lace_tui.keys.keymap import key_of, keys_of
-from lace_tui.keys.taste import Taste, keep_theme
-from lace_tui.screens.cards import Card, failed_card, stored_card
-from lace_tui.screens.dialogs import Offer, Page
+from lace_tui.keys.keymap import key_of
+from lace_tui.keys.taste import Taste
+from lace_tui.screens.cards import Card
+from lace_tui.screens.dialogs import Page
 from lace_tui.screens.home import Home
-from lace_tui.screens.marks import GOOD, QUIET, mark
-from lace_tui.screens.messages import DidAsk, DidFail, DidRead
+from lace_tui.screens.marks import QUIET, mark
+from lace_tui.screens.messages import DidAsk, DidFail, DidLook, DidRead, DidServe, DidWork
 from lace_tui.screens.place import PlaceScreen
 from lace_tui.words.inert import inert
-from lazy.noted_visits import sync_command, synced
-from vault.errors import LaceError
 
 if TYPE_CHECKING:
     import argparse
 
-    from textual.content import Content
     from textual.screen import Screen
 
+    from lace_tui.acts.server import Server
+    from lace_tui.model.deeds import TakenBack
+    from lace_tui.model.job import Job
+    from lace_tui.model.view import HomeView, Reach
     from vault.surroundings import Surroundings
-    from vault.vault import Vault
 
 __all__ = ["LaceApp"]
 
 TICK = 0.1  # seconds between two looks at the progress
 AGE = 30.0  # seconds after which "just now" is told anew
 LOOK = 2.0  # seconds between two looks at the places
-_UNREAD = "The vault cannot be read"
-_NO_ANSWERS = {"cancelled", "key-locked", "extra-missing", "bug"}  # no other answer to a question helps against these
-_TOLD = 3  # lines of a card that are told where the card itself is not in sight
+SERVED = 30.0  # seconds between two looks whether the server answers still
+LOGGED = 500  # lines of activity that are kept
 
 
 def _screen(place: Scope) -> PlaceScreen:
@@ -64,16 +72,7 @@ def _screen(place: Scope) -> PlaceScreen:
     return SCREENS[place]()
 
 
-def _below(worked: Card | None, unread: Card) -> Card:
-    """Return what work came to with what is said of a vault that cannot be read, unless it says that itself."""
-    if worked is None:
-        return unread
-    said = {line.plain for line in worked.lines}
-    lines = tuple(line for line in unread.lines if line.plain not in said)
-    return worked._replace(lines=(*worked.lines, *lines), is_bad=True)
-
-
-class LaceApp(Lending):
+class LaceApp(App[None]):
     """lace on a terminal.
 
     Args:
@@ -90,11 +89,7 @@ class LaceApp(Lending):
 
     TITLE = "lace"
     COMMAND_PALETTE_BINDING = "ctrl+p"
-    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - declared so by its base
-        (0, "-tiny"),
-        (60, "-narrow"),
-        (100, "-wide"),
-    ]
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-wide")]  # noqa: RUF012 - declared so by its base
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-tall"), (28, "-high")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.APP)
     MODES = {str(place): partial(_screen, place) for place in PLACES}  # noqa: RUF012 - declared so by its base
@@ -115,25 +110,72 @@ class LaceApp(Lending):
         folder = find()
         if folder is not None:  # its first screen is Home: an empty one before it would cost a frame
             self.DEFAULT_MODE = str(Scope.HOME)  # type: ignore[misc]
-        super().__init__(folder, surroundings, monotonic, edit)
+        super().__init__()
         self.stylesheet = Styles(variables=self.get_css_variables())
-        self._find = find
-        self._is_found = False  # whether there was a vault at the last look, where there was none at the beginning
-        self._here = here
-        self._called = called
+        self.here = here
         self.wants_demo = False
         self._look_every = look_every
         self.taste = taste or Taste()
         self.config = config
         self.aside: set[str] = set()  # ids of conflicts that were set aside in this sitting
+        self.folder = folder
+        self.monotonic = monotonic
+        self._edit = edit
+        self._activity: list[str] = []
+        self.view: HomeView | None = None
+        self.reach: dict[str, Reach] = {}
         self.card: Card | None = None
-        self._worked: Card | None = None  # what work came to, until the vault is read after it
-        self._unread: Card | None = None  # says that the vault cannot be read, until it can
-        self._is_unread_told = False  # whether that was told beside the card, which is on Home
+        self.server: Server | None = None
+        self.taken_back: TakenBack | None = None
+        self._hold_parts(surroundings, find, called)
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = self.taste.textual_theme
         self.set_keymap(self.taste.keys)
+
+    def _hold_parts(
+        self, surroundings: Callable[[], Surroundings], find: Callable[[], Path | None], called: str
+    ) -> None:
+        """Make the parts, and offer to the screens what each of them does (`Host`)."""
+        self.working = working = Working(self, surroundings, self.monotonic)
+        self.looking = looking = Looking(self, working)
+        self.beginning = beginning = Beginning(self, working, looking, find, called)
+        self.showing = showing = Showing(self, working)
+        self.unlocking = Unlocking(self, working)
+        self.tasting = tasting = Tasting(self, looking, showing)
+        self.telling = telling = Telling(self, working, looking)
+        self.asking = asking = Asking(self, working, showing, telling.after_work)
+        self.serving = serving = Serving(self, working, telling.after_work)
+        self.parting = parting = Parting(self, working)
+        self.lending = lending = Lending(self, working)
+        self.ask, self.begin, self.begin_unopened = working.ask, working.begin, working.begin_unopened
+        self.working_parts, self.forget_passphrase = working.working_parts, working.forget_passphrase
+        self.read, self.read_place, self.read_all = looking.read, looking.read_place, looking.read_all
+        self.make_vault = beginning.make_vault
+        self.refresh_places, self.tell_working = showing.refresh_places, showing.tell_working
+        self.keep = telling.keep
+        self.choose_theme, self.live_by = tasting.choose_theme, tasting.live_by
+        self.put, self.put_when_read = asking.put, asking.put_when_read
+        self.open_page, self.offer_sync = asking.open_page, asking.offer_sync
+        self.serve_by, self.tell_served, self.serving_parts = serving.serve_by, serving.tell_served, serving.parts
+        self.look_after_server = serving.look_after
+        self.leave = parting.leave
+        self.keep_text = lending.keep_text
+
+    @property
+    def job(self) -> Job | None:
+        """The work under way."""
+        return self.working.job
+
+    @property
+    def can_start(self) -> bool:
+        """Whether work may begin; says why not."""
+        return self.working.can_start
+
+    @property
+    def now_ns(self) -> int:
+        """The wall clock, nanoseconds since 1970 UTC, for display; 0 while there is no vault."""
+        return self.working.now_ns
 
     def key_of(self, action_id: str) -> str:
         """Return the first key of an action, as this person has it."""
@@ -155,39 +197,47 @@ class LaceApp(Lending):
         self.set_interval(AGE, self.refresh_places)
         if self._look_every:
             self.set_interval(self._look_every, self._look)
+        self.set_interval(SERVED, self.look_after_server)
         for remark in self.taste.remarks:
             self.notify(inert(remark), severity="warning", markup=False)
-        self._begin()
+        self.beginning.begin()
 
-    def _begin(self) -> None:
-        self._folder = self._find()
-        if self._folder is None:
-            from lace_tui.screens.first import FirstRun  # noqa: PLC0415 - the first time only
-
-            if not isinstance(self.screen, FirstRun):
-                self.push_screen(FirstRun(self._here, self._called))
-            return
-        if self.current_mode != Scope.HOME:
-            self.pop_screen()  # the first run is over
-            self.switch_mode(str(Scope.HOME))
-        self.call_after_refresh(self.read)
+    def on_unmount(self) -> None:
+        """Answer nobody any more once the app is left."""
+        self.serving.stop()
 
     def _look(self) -> None:
-        """Look at the places; where there was no vault, whether another command made one here meanwhile."""
-        if self._folder is None:
-            from lace_tui.screens.first import FirstRun  # noqa: PLC0415 - the first time only
+        """Look at the places; where there was no vault, whether there is one now."""
+        self.beginning.look()
+        self.looking.look()
 
-            was_found, self._is_found = self._is_found, self._find() is not None
-            # At the first look it may be half made; and nobody's question is taken away.
-            if was_found and self._is_found and isinstance(self.screen, FirstRun):
-                self._begin()
-        super()._look()
+    def show_progress(self) -> None:
+        """Show how far the work under way is; who is asked about leaving meanwhile sees what still runs."""
+        self.parting.ask_anew()
+        self.showing.show_progress()
+
+    @contextlib.contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Lend the terminal to what runs meanwhile, and take it back however that ends.
+
+        Raises:
+            SuspendNotSupported: this terminal cannot be lent.
+            Exception: what was raised meanwhile.
+        """
+        fault: BaseException | None = None
+        with super().suspend():  # which stays without the terminal where something is raised inside
+            try:
+                yield
+            except BaseException as error:
+                fault = error
+        if fault is not None:
+            raise fault
 
     def pop_screen(self) -> AwaitComplete:
         """Go back by a screen, and let go of what it drew."""
         # Textual remembers a colour by the widget that asked, and with it all its lines: half a megabyte a page.
         self.call_after_refresh(lambda: StylesCache.get_inner_outer.cache_clear())  # noqa: PLW0108 - it has no signature
-        self.call_after_refresh(self.ask_passphrase)
+        self.call_after_refresh(self.unlocking.ask)
         return super().pop_screen()
 
     def action_help_quit(self) -> None:
@@ -196,57 +246,21 @@ class LaceApp(Lending):
 
     # What screens ask for
 
-    def choose_theme(self, name: str) -> None:
-        """Take other colours from now on, wherever they were chosen."""
-        self.live_by(replace(self.taste, theme=name), lambda config: keep_theme(config, name))
-        if (settings := self._shown(Scope.SETTINGS)) is not None and settings.is_mounted:
-            self.read_place(settings)  # it marks the one there is
+    def note(self, command: str) -> None:
+        """Write a command down on the activity page."""
+        self._activity = [*self._activity, command][-LOGGED:]
 
-    def live_by(self, taste: Taste, keep: Callable[[Path], None]) -> None:
-        """Live by another taste from now on, and keep what changed for the next time."""
-        self.taste = taste
-        self.theme = taste.textual_theme
-        self.set_keymap({key: ",".join(keys_of(action_named(key), taste.keys)) for key in taste.keys})
-        if self.config is not None:
-            try:
-                keep(self.config)
-            except (LaceError, OSError, ValueError) as error:
-                told = f"It holds for this sitting only. {inert(str(error))}"
-                self.notify(told, severity="error", timeout=30, markup=False)
+    def pages(self) -> list[tuple[str, Screen[Any]]]:
+        """Return every screen that is open, in front or not, with the mode that it is in."""
+        return [(mode, screen) for mode, stack in self._screen_stacks.items() for screen in stack]
 
-    def keep(self, card: Card) -> None:
-        """Show a card on Home until the next one."""
-        self.card = self._worked = card._replace(ended=self._now_iso())
-        self.refresh_places()
+    def edit_outside(self, path: str, content: bytes) -> bytes | None:
+        """Let the person edit a text in their own editor; None when nothing came of it.
 
-    def make_vault(
-        self, do: Callable[[Path, Surroundings], tuple[Vault, list[Content]]], command: str, title: str
-    ) -> None:
-        """Make a vault in the folder it was started in, and go Home.
-
-        Args:
-            do: makes it, in a thread; returns it, and what a person has to read before anything else.
-            command: the command with the same result.
-            title: of the page on which that is read.
+        Raises:
+            LaceError: as `Lending.edit_outside`.
         """
-        self.note(command)
-
-        def work() -> Message:
-            vault, told = do(Path(self._here), self._world())
-            with vault:
-                return DidAsk(partial(self._begin_with, title), told)
-
-        self._work("begin", work)
-
-    def _begin_with(self, title: str, told: list[Content]) -> None:
-        self._begin()
-        if told:
-            self.push_screen(Page(title, told))
-
-    @property
-    def here(self) -> str:
-        """The folder it was opened in, which says which desk is meant."""
-        return self._here
+        return self.lending.edit_outside(self._edit, path, content)
 
     def taken_apart(self, verb: str, words: Sequence[str]) -> argparse.Namespace:
         """Return the words that a person typed behind a verb as its command takes them apart.
@@ -258,178 +272,111 @@ class LaceApp(Lending):
 
         return parsed(verb, words)
 
-    def offer_sync(self, following: str) -> None:
-        """Offer a sync once everything is decided; the place that is here first.
+    # What came of work
 
-        Args:
-            following: the command that lets friends know of it; empty when they need none.
-        """
-        if not (named := synced(following)):
-            said = f"Next: {following}" if following else "Nothing is left to send."
-            self.notify(f"0 conflicts. {said}", title="All is decided", markup=False)
-            return
-        seen = [(place, self.reach.get(place.place.name)) for place in (self.view.places if self.view else ())]
-        seen.sort(key=lambda one: bool(one[0].trouble_at(one[1])))
-        target = next((place.place.name for place, at in seen if at is not None and at.is_here), named)
+    def on_did_ask(self, message: DidAsk) -> None:
+        """Give a screen what it asked for."""
+        message.then(message.value)
 
-        def decided(is_agreed: bool | None) -> None:
-            if is_agreed:
-                self.switch_mode(str(Scope.HOME))
-                if isinstance(home := self._shown(Scope.HOME), Home):
-                    home.sync_with(target)
-
-        lines = [
-            mark("0 conflicts. What you decided is new to your friends.", GOOD),
-            mark(f"Press {self.key_of('sync-now')} to sync {target} now."),
-            mark(sync_command(target), QUIET),
-        ]
-        self.push_screen(Offer("All is decided", lines), decided)
-
-    # Threads
-
-    def tell_working(self, *, is_working: bool) -> None:
-        """Show that work began or ended, on Home and in the frame."""
-        if isinstance(home := self._shown(Scope.HOME), Home):
-            home.show_working(is_working)
-        if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
-            self.screen.show_footer()
-            self.screen.show_head()
-
-    def _shown(self, place: Scope) -> PlaceScreen | None:
-        """Return the screen of a place if it was ever shown."""
-        stack = self._screen_stacks.get(str(place), [])
-        return next((screen for screen in stack if isinstance(screen, PlaceScreen)), None)
-
-    def show_progress(self) -> None:
-        """Show how far the work under way is, on Home and in the header."""
-        self.ask_about_leaving()
-        job = self.job
-        home = self._shown(Scope.HOME)
-        if job is not None and isinstance(home, Home) and home.is_mounted:
-            home.show_card(self.progress_card(job), 0)
-        if job is not None and isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
-            self.screen.show_head()
-
-    # What came of it
-
-    def on_did_read(self, message: DidRead) -> None:
-        """Take away what was said of a vault that could not be read; what was read is shown by the base."""
-        if self._unread is not None and self.card is self._unread:
-            self.card = self._worked
-            self._forget_unread()
-        self._worked = None
-
-    def _forget_unread(self) -> None:
-        """Take away what was told of a vault that could not be read: what else failed meanwhile failed of the same."""
-        if self._unread is not None:
-            self._unread, self._is_unread_told = None, False
-            self.clear_notifications()
+    def on_did_work(self, message: DidWork) -> None:
+        """Show what the work did, and keep it."""
+        self.working.end(message.job)
+        if message.job.token.is_set:
+            self.notify(f"{message.job.what} was done before it could be stopped.", markup=False)
+        self.telling.after_work(message.then(message.value))
 
     def on_did_fail(self, message: DidFail) -> None:
         """Show what went wrong, and keep it; a key that needs a passphrase is opened first."""
         if message.again is not None:
-            self._unlock(message)
-            return
-        if message.job is not None:
-            self._end(message.job)
-            card = failed_card(f"{message.job.what}: ended early", message.trouble, self.taste.keys)
-            self.keep(card)  # told below, once
-            self.read_all()
-        elif message.asked:
-            card = failed_card(message.asked, message.trouble, self.taste.keys)
+            self.unlocking.wait(message)
         else:
-            self._end_looking()
-            card = failed_card(_UNREAD if self._folder else "Not begun", message.trouble, self.taste.keys)
-            self.card = self._unread = _below(self._worked, card)
-            self.refresh_places()
-            if self._is_told_already(card):
-                return
-        sentence = f"{message.trouble.message} ({message.trouble.code}) {message.trouble.hint}"
-        is_answer = message.trouble.code not in _NO_ANSWERS
-        if message.refused is not None and is_answer and message.refused(sentence):
-            return
-        if not isinstance(self.screen, Home) or message.asked:
-            self.notify(inert(sentence), title=inert(card.title), severity="error", timeout=30, markup=False)
+            self.telling.fail(message)
 
-    def _is_told_already(self, unread: Card) -> bool:
-        """Return whether it is seen that the vault cannot be read: in the place in front, or told before."""
-        place = next((screen for screen in reversed(self.screen_stack) if isinstance(screen, PlaceScreen)), None)
-        if (place is not None and place.show_unread(unread.lines)) or isinstance(self.screen, ModalScreen):
-            return True  # over a page it would hide what is asked there; Home has it
-        was_told, self._is_unread_told = self._is_unread_told, True
-        return was_told
+    def on_did_read(self, message: DidRead) -> None:
+        """Show the reading."""
+        self.telling.end_unread()
+        self.looking.show_read(message)
 
-    def after_work(self, card: Card | None) -> None:
-        """Keep the card of work that ended, and read again what is shown."""
-        if card is not None:
-            self._forget_unread()  # what is still so, the reading says again
-            self.keep(card)
-            if isinstance(self.screen, PlaceScreen) and not isinstance(self.screen, Home):  # the card itself is on Home
-                told = "\n".join(line.plain for line in card.lines[:_TOLD])
-                self.notify(told, title=card.title, severity="warning" if card.is_bad else "information", markup=False)
-        self.read_all()
+    def on_did_look(self, message: DidLook) -> None:
+        """Show which places are there."""
+        self.looking.show_looked(message)
 
-    def refresh_places(self) -> None:
-        """Show what is known anew: ages, reach, counts."""
-        home = self._shown(Scope.HOME)
-        if self.view is not None:
-            self.view = self.view._replace(now_ns=self.now_ns)
-            if isinstance(home, Home) and home.is_mounted:
-                home.show_home(self.view, self.reach)
-        last = self.view.last if self.view is not None else None
-        if last is not None and self.card is not None and "" < self.card.ended < last.when:
-            self.card = None  # another command has synced since
-        card = self.card or (stored_card(self.view, self.taste.keys) if self.view else None)
-        if card is not None and self.job is None and isinstance(home, Home) and home.is_mounted:
-            home.show_card(card, self.now_ns)
-        for screen in self.screen_stack:  # a place below a page is in sight too
-            if isinstance(screen, PlaceScreen) and screen.is_mounted:
-                screen.show_frame()
+    def on_did_serve(self, message: DidServe) -> None:
+        """Say what a friend's visit came to."""
+        self.serving.show_served(message.served)
 
     # Actions; what they are called, their keys and their commands stand in `actions`
 
     def action_help(self) -> None:
         """Show all keys, those of this place first."""
-        from lace_tui.screens.help import Help, why_not  # noqa: PLC0415 - no part of the first frame
-        from lace_tui.screens.listing import Listing  # noqa: PLC0415
+        from lace_tui.screens.help import show_help  # noqa: PLC0415 - no part of the first frame
 
         self.clear_notifications()  # on a narrow screen they would hide half of it
-        screen, focused = self.screen, self.focused
-        here = screen.SCOPE if isinstance(screen, PlaceScreen) else None if self._folder else Scope.FIRST
-        is_list = isinstance(screen, Listing | Home)
-        can_mark = isinstance(screen, Listing) and screen.CAN_MARK
-        reach = {
-            action.id: why_not(action, here, self.taste.keys, is_list=is_list, can_mark=can_mark) for action in ACTIONS
-        }
-
-        def chosen(action_id: str | None) -> None:
-            action = action_named(action_id) if action_id else None
-            if action is not None:
-                inside = {Scope.APP: self, Scope.LIST: focused}.get(action.scope, screen)
-                self.call_later(self.run_action, action.call, inside or screen)
-
-        self.push_screen(Help(here, self.taste.keys, reach), chosen)
+        show_help(self, self.taste.keys, is_begun=self.folder is not None)
 
     def action_go(self, place: str) -> None:
         """Go to a place; from what was opened in it, back to it."""
-        if self._folder is None or place not in self.MODES:
+        if self.folder is None or place not in self.MODES:
             return
         if place != self.current_mode:
             self.switch_mode(place)
         elif isinstance(self.screen, PlaceScreen):
             self.screen.go_back()
 
-    def show_all(self) -> None:
-        """Show all rows of the place in front again."""
+    def action_stop(self) -> None:
+        """Stop what is running, at its next safe point; where nothing runs, take away what was told, and a filter."""
+        if self.job is not None:
+            self.working.stop()
+            self.show_progress()
+        else:
+            self.clear_notifications()
+            if isinstance(self.screen, PlaceScreen):
+                self.screen.show_all()
+
+    def action_log(self) -> None:
+        """Show what was done in this sitting."""
+        lines = [mark(line) for line in self._activity] or [mark("Nothing yet.", QUIET)]
+        self.push_screen(Page("Activity: the same by command", lines, "\n".join(self._activity)))
+
+    async def action_quit(self) -> None:
+        """Leave; where that ends work or serving, or loses choices, ask first."""
+        await self.parting.ask()
+
+    def action_suspend_process(self) -> None:
+        """Give the terminal back to the shell; `fg` comes back to the same screen, and work stands still meanwhile."""
+        try:
+            with self.suspend():
+                pause()
+        except SuspendNotSupported:
+            self.notify("This terminal cannot be given back to a shell.", markup=False)
+
+    def action_changes(self) -> None:
+        """Show what changed in the folder since the last commit."""
+        from lace_tui.screens.files import show_changes  # noqa: PLC0415 - no part of the first frame
+
         if isinstance(self.screen, PlaceScreen):
-            self.screen.show_all()
+            show_changes(self.screen)
+
+    def action_undo(self) -> None:
+        """Say what would be taken back, and ask."""
+        from lace_tui.screens.plans import ask_undo  # noqa: PLC0415 - no part of the first frame
+
+        if isinstance(self.screen, PlaceScreen):
+            ask_undo(self.screen)
+
+    def action_redo(self) -> None:
+        """Say what would be done again that was taken back last, and ask."""
+        from lace_tui.screens.plans import ask_redo  # noqa: PLC0415 - no part of the first frame
+
+        if isinstance(self.screen, PlaceScreen):
+            ask_redo(self.screen)
 
     def action_read(self) -> None:
         """Read the vault and look at the places again."""
-        if self._folder is None:
-            self._begin()
+        if self.folder is None:
+            self.beginning.begin()
             return
-        self._is_unread_told = False  # who asks is answered
+        self.telling.answer_again()
         self.read_all()
 
     def action_copy(self) -> None:

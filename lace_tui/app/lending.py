@@ -1,4 +1,4 @@
-"""Lending the terminal: to the shell at Ctrl-Z, and to the person's own editor (APP-3).
+"""Lending the terminal to the person's own editor (APP-3).
 
 What an editor left that failed, and texts that no draft has any more, lie in `.vault/edit-*` for a week (APP-13).
 """
@@ -12,64 +12,34 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from lace_tui.app.parting import Parting
-from lace_tui.app.pausing import pause
-
 if TYPE_CHECKING:
-    from vault.surroundings import Surroundings
+    from lace_tui.app.front import Front
+    from lace_tui.app.working import Working
 
 __all__ = ["Lending"]
 
 _LONG = "Shorten it, or decide with it as it is: lace resolve CONFLICT --merged VERSION --files DIR"
 
 
-class Lending(Parting):
-    """An app that lends its terminal, and takes it back.
+class Lending:
+    """What lends the terminal to an editor, and keeps texts that are in no draft.
 
     Args:
-        folder: the shared folder, or None while there is no vault.
-        surroundings: the world as the vault sees it.
-        monotonic: seconds of a clock that never goes back.
-        edit: opens a file in the person's own editor and returns when they are done; None where there is none.
+        front: the app.
+        working: knows the clock.
     """
 
-    def __init__(
-        self,
-        folder: Path | None,
-        surroundings: Callable[[], Surroundings],
-        monotonic: Callable[[], float],
-        edit: Callable[[Path], None] | None = None,
-    ) -> None:
-        super().__init__(folder, surroundings, monotonic)
-        self._edit = edit
+    def __init__(self, front: Front, working: Working) -> None:
+        self._front = front
+        self._working = working
 
-    @contextlib.contextmanager
-    def suspend(self) -> Iterator[None]:
-        """Lend the terminal to what runs meanwhile, and take it back however that ends.
-
-        Raises:
-            SuspendNotSupported: this terminal cannot be lent.
-            Exception: what was raised meanwhile.
-        """
-        fault: BaseException | None = None
-        with super().suspend():  # which stays without the terminal where something is raised inside
-            try:
-                yield
-            except BaseException as error:
-                fault = error
-        if fault is not None:
-            raise fault
-
-    def action_suspend_process(self) -> None:
-        """Give the terminal back to the shell; `fg` comes back to the same screen, and work stands still meanwhile."""
-        try:
-            with self.suspend():
-                pause()
-        except SuspendNotSupported:
-            self.notify("This terminal cannot be given back to a shell.", markup=False)
-
-    def edit_outside(self, path: str, content: bytes) -> bytes | None:
+    def edit_outside(self, edit: Callable[[Path], None] | None, path: str, content: bytes) -> bytes | None:
         """Let the person edit a text in their own editor; None when nothing came of it.
+
+        Args:
+            edit: opens a file in that editor and returns when they are done; None where none is known.
+            path: of the file in the shared folder that it is the text of.
+            content: the text.
 
         Raises:
             EditorFailed: the editor cannot be started, or ended with a failure.
@@ -83,17 +53,19 @@ class Lending(Parting):
         from vault.files import FileTooLarge, read_bounded  # noqa: PLC0415
         from vault.vault import DOT_VAULT  # noqa: PLC0415
 
-        if self._edit is None or self._folder is None:
-            self.notify("No editor is known: set EDITOR before you open lace, or edit here with e.", markup=False)
+        if edit is None or self._front.folder is None:
+            self._front.notify(
+                "No editor is known: set EDITOR before you open lace, or edit here with e.", markup=False
+            )
             return None
-        dot = self._folder / DOT_VAULT
-        clear_away(dot, self._world().now_ns())
+        dot = self._front.folder / DOT_VAULT
+        clear_away(dot, self._working.world().now_ns())
         with _lent(dot, Path(path).name, content) as draft:
             try:
-                with self.suspend():
-                    self._edit(draft)
+                with self._front.suspend():
+                    edit(draft)
             except SuspendNotSupported:
-                self.notify("This terminal cannot be lent to an editor; edit here with e.", markup=False)
+                self._front.notify("This terminal cannot be lent to an editor; edit here with e.", markup=False)
                 return None
             except EditorFailed as error:
                 error.hint = (
@@ -127,9 +99,9 @@ class Lending(Parting):
         from lazy.resolving.kept_texts import keep_text  # noqa: PLC0415 - hardly any text is late
         from vault.vault import DOT_VAULT, NoVault  # noqa: PLC0415
 
-        if self._folder is None:
+        if self._front.folder is None:
             raise NoVault("There is no vault here any more.")
-        return keep_text(self._folder / DOT_VAULT, self._world().now_ns(), path, content, at)
+        return keep_text(self._front.folder / DOT_VAULT, self._working.world().now_ns(), path, content, at)
 
 
 @contextlib.contextmanager

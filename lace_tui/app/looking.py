@@ -7,12 +7,10 @@ is read, too, where the mark beside the key moved and the store did not: then an
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lace_tui.app.working import Working
 from lace_tui.keys.actions import Scope
 from lace_tui.screens.host import Readable
 from lace_tui.screens.messages import DidAsk, DidLook, DidRead
@@ -22,8 +20,8 @@ from vault.left_log import is_left
 if TYPE_CHECKING:
     from textual.message import Message
 
-    from lace_tui.model.view import HomeView, Reach
-    from vault.surroundings import Surroundings
+    from lace_tui.app.front import Front
+    from lace_tui.app.working import Working
 
 __all__ = ["Looking", "StoreWatch"]
 
@@ -85,71 +83,56 @@ def _generation(store: Path) -> str:
         return ""
 
 
-class Looking(Working):
-    """An app that knows what is in its vault and at the places; how it shows them is the business of its heir.
+class Looking:
+    """What reads the vault and looks at the places for the app.
 
     Args:
-        folder: the shared folder, or None while there is no vault.
-        surroundings: the world as the vault sees it; asked once, when there is a vault.
-        monotonic: seconds of a clock that never goes back.
+        front: the app, which shows what was read.
+        working: reads, in threads.
     """
 
-    def __init__(
-        self, folder: Path | None, surroundings: Callable[[], Surroundings], monotonic: Callable[[], float]
-    ) -> None:
-        super().__init__(folder, surroundings, monotonic)
-        self.view: HomeView | None = None
-        self.reach: dict[str, Reach] = {}
+    def __init__(self, front: Front, working: Working) -> None:
+        self._front = front
+        self._working = working
         self._is_looking = False
-        self._readings = 0
+        self.readings = 0
+        """How many readings were begun."""
         self._last_read = 0  # number of the newest reading that came to its end
-        self._store: StoreWatch | None = None
+        self.store: StoreWatch | None = None
         self._noticed = ""  # generation that was noticed last; one that cannot be read is tried once
-
-    # What an heir shows
-
-    def refresh_places(self) -> None:
-        """Show what is known anew."""
-
-    # What screens ask for
 
     def read(self) -> None:
         """Read the vault again, for Home and for the place that is shown."""
-        self._readings += 1
-        number = self._readings
+        self.readings += 1
+        number = self.readings
 
         def do() -> Message:
             from lace_tui.model.reading import read_home  # noqa: PLC0415 - the floors below are loaded behind the first frame
 
-            with self._vault() as vault:
+            with self._working.vault() as vault:
                 return DidRead(number, read_home(vault))
 
-        self._work("read", do)
+        self._working.run("read", do)
 
     def read_place(self, place: Readable) -> None:
         """Read what a place shows."""
-        if self._folder is not None and place.SCOPE is not Scope.HOME:
-            self.ask(place.read, lambda value: place.show(value) if place.is_open else None, str(place.SCOPE))
+        if self._front.folder is not None and place.SCOPE is not Scope.HOME:
+            self._working.ask(place.read, lambda value: place.show(value) if place.is_open else None, str(place.SCOPE))
 
     def read_all(self) -> None:
         """Read the vault again, and what the place shows that is in sight, perhaps below a page."""
         self.read()
-        place = next((screen for screen in reversed(self.screen_stack) if isinstance(screen, PlaceScreen)), None)
+        place = next((screen for screen in reversed(self._front.screen_stack) if isinstance(screen, PlaceScreen)), None)
         if place is not None:
             self.read_place(place)
 
-    # Threads
-
-    def _warm(self) -> Message:
-        """Load the other places and what Home does, so that the first key does not wait for them."""
-        return DidAsk(lambda _: None, None)
-
-    def _look(self) -> None:
-        view, folder = self.view, self._folder
+    def look(self) -> None:
+        """Look at the places and at the store, in a thread, unless somebody is looking."""
+        view, folder = self._front.view, self._front.folder
         if view is None or folder is None or self._is_looking:
             return
         self._is_looking = True
-        watch = self._store = self._store or StoreWatch(folder / ".vault" / "store.db")
+        watch = self.store = self.store or StoreWatch(folder / ".vault" / "store.db")
 
         def look() -> Message:
             from lace_tui.model.reading import look_at  # noqa: PLC0415 - loaded by the reading before
@@ -157,34 +140,37 @@ class Looking(Working):
             reach = {place.place.name: look_at(place.place) for place in view.places}
             return DidLook(reach, watch.generation(), watch.was_copied(view.mark))
 
-        self._work("look", look)
+        self._working.run("look", look)
 
-    def _end_looking(self) -> None:
+    def end(self) -> None:
         """Take note that a look or a reading failed, so that the next one is not waited for."""
         self._is_looking = False
-        self._last_read = self._readings
+        self._last_read = self.readings
 
-    # What came of it
-
-    def on_did_read(self, message: DidRead) -> None:
+    def show_read(self, message: DidRead) -> None:
         """Show the reading, unless a newer one was begun."""
-        if message.number < self._readings:
+        if message.number < self.readings:
             return
         self._last_read = message.number
-        if self.view is None:
-            self._work("warm", self._warm)
-        self.view = message.view
-        self.refresh_places()
-        self._look()
+        if self._front.view is None:
+            self._working.run("warm", _warm)
+        self._front.view = message.view
+        self._front.refresh_places()
+        self.look()
 
-    def on_did_look(self, message: DidLook) -> None:
+    def show_looked(self, message: DidLook) -> None:
         """Show which places are there; read the vault again where somebody wrote that is none of this app's work."""
         self._is_looking = False
-        if message.reach != self.reach:
-            self.reach = message.reach
-            self.refresh_places()
-        is_at_rest = self.job is None and self._last_read == self._readings
-        known = {"", self._noticed, self.view.generation if self.view else ""}
+        if message.reach != self._front.reach:
+            self._front.reach = message.reach
+            self._front.refresh_places()
+        is_at_rest = self._working.job is None and self._last_read == self.readings
+        known = {"", self._noticed, self._front.view.generation if self._front.view else ""}
         if is_at_rest and (message.generation not in known or message.is_copied):
             self._noticed = message.generation
             self.read_all()
+
+
+def _warm() -> Message:
+    """Load the other places and what Home does, so that the first key does not wait for them."""
+    return DidAsk(lambda _: None, None)

@@ -9,54 +9,81 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from lace_tui.app.serving import Serving
 from lace_tui.screens.dialogs import Leaving
 from lace_tui.screens.host import SAVING, Choosing, Losing
-from lace_tui.screens.marks import BAD, mark
+from lace_tui.screens.marks import BAD, STRONG, mark
 from lace_tui.screens.over import Over
 
 if TYPE_CHECKING:
     from textual.content import Content
+
+    from lace_tui.app.front import Front
+    from lace_tui.app.working import Working
 
 __all__ = ["Parting"]
 
 _KEEPING = 10.0  # seconds for choices to come to the disk; longer than any that answers takes
 
 
-class Parting(Serving):
-    """An app that is left; what its places show is the business of its heir."""
+class Parting:
+    """What leaves the app.
 
-    _leaving: Leaving | None = None  # asks whether to leave
+    Args:
+        front: the app.
+        working: knows the work under way.
+    """
 
-    async def action_quit(self) -> None:
+    def __init__(self, front: Front, working: Working) -> None:
+        self._front = front
+        self._working = working
+        self._leaving: Leaving | None = None  # asks whether to leave
+
+    async def ask(self) -> None:
         """Leave; where that ends work or serving, or loses choices, ask first: work stops at its next safe point."""
         await self._kept()
         running, losing = self.running, self.losing
         if not running and not losing:
-            self.exit()
+            self._front.exit()
         elif self._leaving is None:  # the same key again is no answer
             self._leaving = Leaving(running, losing)
-            self.push_screen(self._leaving, self._leave)
+            self._front.push_screen(self._leaving, self._leave)
 
     async def _kept(self) -> None:
         """Wait until what was typed and chosen is in its draft, or cannot be."""
-        for _, page in self.pages():
+        for _, page in self._front.pages():
             if isinstance(page, Over):
                 await page.hand_over()
-        for _, page in self.pages():
+        for _, page in self._front.pages():
             if isinstance(page, Choosing):
                 page.keep_again()
-        saving = (worker for worker in self.workers if worker.group.startswith(SAVING))
+        saving = (worker for worker in self._front.workers if worker.group.startswith(SAVING))
         keeping = [worker.wait() for worker in saving if not worker.is_finished]
         if keeping:
             await asyncio.wait([asyncio.ensure_future(one) for one in keeping], timeout=_KEEPING)
 
     @property
+    def running(self) -> list[Content]:
+        """What leaving the app would end, in sentences; nothing where it ends nothing."""
+        lines = []
+        if self._working.job is not None:
+            lines.append(mark(f"{self._working.job.what} is still running.", STRONG))
+            lines.append(mark("To leave stops it at its next safe point. What is stored by then stays."))
+        if self._front.server is not None:
+            lines.append(mark(f"Friends reach you at {self._front.server.where}.", STRONG))
+            now = (
+                " Somebody is being answered now; that may end, for some seconds." if self._front.server.is_busy else ""
+            )
+            lines.append(mark(f"To leave ends that.{now}"))
+        return lines
+
+    @property
     def losing(self) -> list[Content]:
         """What leaving the app would lose, in sentences; nothing where it loses nothing."""
-        return [mark(f"! {told}", BAD) for _, one in self.pages() if isinstance(one, Losing) and (told := one.losing)]
+        return [
+            mark(f"! {told}", BAD) for _, one in self._front.pages() if isinstance(one, Losing) and (told := one.losing)
+        ]
 
-    def ask_about_leaving(self) -> None:
+    def ask_anew(self) -> None:
         """Ask about what still runs, where it is being asked: that may have ended meanwhile."""
         if self._leaving is not None:
             self._leaving.show_running(self.running)
@@ -68,10 +95,9 @@ class Parting(Serving):
 
     def leave(self, return_code: int = 0) -> None:
         """Leave without a question, once what was typed is kept; work is asked to stop, and waited for."""
-        if self.job is not None:
-            self.job.token.set()
-        self.call_later(self._leave_kept, return_code)
+        self._working.stop()
+        self._front.call_later(self._leave_kept, return_code)
 
     async def _leave_kept(self, return_code: int) -> None:
         await self._kept()
-        self.exit(return_code=return_code)
+        self._front.exit(return_code=return_code)

@@ -1,4 +1,4 @@
-"""The app's work off the screen's thread: reading, writing, progress, stopping, a key that is locked (APP-3, APP-5).
+"""The app's work off the screen's thread: reading, writing, progress, stopping (APP-3, APP-5).
 
 Whatever reads or writes the vault runs in a thread with a vault of its own, started on the app so that no screen's end
 ends it, and posts one message back. Work looks at a token at every safe point; `esc` sets it. Progress lies in one
@@ -13,21 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textual.app import App
-from textual.message import Message
-from textual.screen import ModalScreen
-
-from lace_tui.keys.keymap import key_of
-from lace_tui.screens.cards import KEY_LOCKED, Card, Trouble, working_card, working_parts
-from lace_tui.screens.dialogs import Page
-from lace_tui.screens.marks import QUIET, mark
+from lace_tui.screens.cards import KEY_LOCKED, Card, Trouble, working_parts
 from lace_tui.screens.messages import DidAsk, DidFail, DidWork
-from lace_tui.screens.passphrase import Passphrase
 from vault.errors import LaceError
 
 if TYPE_CHECKING:
     from textual.content import Content
+    from textual.message import Message
 
+    from lace_tui.app.front import Front
     from lace_tui.model.job import Job
     from vault.surroundings import Surroundings
     from vault.vault import Vault
@@ -35,52 +29,26 @@ if TYPE_CHECKING:
 
 __all__ = ["Working"]
 
-LOGGED = 500  # lines of activity that are kept
 
-
-class Working(App[None]):
-    """An app that works on a vault; what is shown of it is the business of its heir.
+class Working:
+    """What runs in threads for the app: readings, and work that may write, one at a time.
 
     Args:
-        folder: the shared folder, or None while there is no vault.
+        front: the app.
         surroundings: the world as the vault sees it; asked once, when there is a vault.
         monotonic: seconds of a clock that never goes back.
     """
 
-    def __init__(
-        self, folder: Path | None, surroundings: Callable[[], Surroundings], monotonic: Callable[[], float]
-    ) -> None:
-        super().__init__()
-        self._folder = folder
+    def __init__(self, front: Front, surroundings: Callable[[], Surroundings], monotonic: Callable[[], float]) -> None:
+        self._front = front
         self._surroundings = surroundings
         self.monotonic = monotonic
         self._around: Surroundings | None = None
         self._asking = threading.Lock()
-        self._passphrase: bytes | None = None
-        self._locked: list[DidFail] = []  # what waits for a passphrase
-        self._is_asked = False  # whether it is being asked for
-        self._activity: list[str] = []
+        self.passphrase: bytes | None = None
+        """Of the key, where it was given in this sitting."""
         self.job: Job | None = None
-
-    # What an heir shows
-
-    def show_progress(self) -> None:
-        """Show how far the work under way is."""
-
-    def tell_working(self, *, is_working: bool) -> None:
-        """Show that work began or ended."""
-
-    def after_work(self, card: Card | None) -> None:
-        """Keep the card of work that ended, and read again."""
-
-    def show_all(self) -> None:
-        """Show all rows again, where a filter leaves some out."""
-
-    def key_of(self, action_id: str) -> str:
-        """Return the first key of an action, as this person has it."""
-        return key_of(action_id, {})
-
-    # What screens ask for
+        """The work under way."""
 
     @property
     def now_ns(self) -> int:
@@ -88,17 +56,17 @@ class Working(App[None]):
         return self._around.now_ns() if self._around is not None else 0
 
     @property
-    def folder(self) -> Path | None:
-        """The shared folder, or None while there is no vault."""
-        return self._folder
+    def now_iso(self) -> str:
+        """The same as ISO 8601 UTC; empty while there is no vault."""
+        return self._around.tai().to_utc_iso() if self._around is not None else ""
 
     @property
     def can_start(self) -> bool:
         """Whether work may begin; says why not."""
-        if self._folder is None:
+        if self._front.folder is None:
             return False
         if self.job is not None:
-            self.notify(self._busy(self.job), markup=False)
+            self._front.notify(self._busy(self.job), markup=False)
             return False
         return True
 
@@ -122,10 +90,10 @@ class Working(App[None]):
         """
 
         def work() -> Message:
-            with self._vault() as vault:
+            with self.vault() as vault:
                 return DidAsk(then, do(vault))
 
-        self._work(group, work, exclusive=True, asked=asked, refused=refused)
+        self.run(group, work, exclusive=True, asked=asked, refused=refused)
 
     def begin(
         self,
@@ -149,7 +117,7 @@ class Working(App[None]):
         """
 
         def work(job: Job) -> Any:
-            with self._vault(job) as vault:
+            with self.vault(job) as vault:
                 return do(vault, job.watch())
 
         return self._begin_job(what, work, then, command, refused)
@@ -169,7 +137,7 @@ class Working(App[None]):
             then: called with what it returned.
             command: the command with the same result.
         """
-        folder = self._folder
+        folder = self._front.folder
 
         def work(job: Job) -> Any:
             return do(folder, self._world_of(job), job.watch()) if folder is not None else None
@@ -193,22 +161,18 @@ class Working(App[None]):
         job = Job(what)
         self.job = job
         if command:
-            self.note(command)
+            self._front.note(command)
 
         def work() -> Message:
             return DidWork(job, then, do(job))
 
-        self.show_progress()
-        self.tell_working(is_working=True)
-        self._work("job", work, job=job, refused=refused)
+        self._front.show_progress()
+        self._front.tell_working(is_working=True)
+        self.run("job", work, job=job, refused=refused)
         return True
 
     def _busy(self, job: Job) -> str:
-        return f"{job.what} is still running; {self.key_of('stop')} stops it."
-
-    def note(self, command: str) -> None:
-        """Write a command down on the activity page."""
-        self._activity = [*self._activity, command][-LOGGED:]
+        return f"{job.what} is still running; {self._front.key_of('stop')} stops it."
 
     def working_parts(self) -> list[tuple[int, Content]]:
         """Return work under way for a header; nothing while there is none."""
@@ -217,42 +181,45 @@ class Working(App[None]):
             return []
         return working_parts(job.what, job.far(self.monotonic()))
 
-    def progress_card(self, job: Job) -> Card:
-        """Return the card of work under way."""
-        return working_card(job.what, job.far(self.monotonic()), self.key_of("stop"))
-
     # Threads
 
-    def _world(self) -> Surroundings:
+    def world(self) -> Surroundings:
         """Return the world as the vault sees it; asked by the first thread that needs it, so no frame waits for it."""
         with self._asking:
             if self._around is None:
                 self._around = self._surroundings()
-            if self._passphrase is None:
+            if self.passphrase is None:
                 return self._around
-            given = self._passphrase
+            given = self.passphrase
         return replace(self._around, passphrase=lambda: given)
 
     def _world_of(self, job: Job) -> Surroundings:
         """Return the world in which waiting for another process that holds the vault can be stopped too."""
-        around = self._world()
+        around = self.world()
         return replace(around, sleep=job.patient(around.sleep), waits=job.waits)
 
-    def _vault(self, job: Job | None = None) -> Vault:
+    def vault(self, job: Job | None = None) -> Vault:
+        """Open the vault, for one thread; waiting for it can be stopped as the work can.
+
+        Raises:
+            NoVault: there is none any more.
+            LaceError: it cannot be opened.
+        """
         from vault.vault import NoVault, Vault  # noqa: PLC0415 - no part of the first frame
 
-        if self._folder is None:
+        if self._front.folder is None:
             raise NoVault("There is no vault here any more.")
-        around = self._world() if job is None else self._world_of(job)
+        around = self.world() if job is None else self._world_of(job)
         try:
-            return Vault(self._folder, around)
+            return Vault(self._front.folder, around)
         except NoVault as error:  # who opened it here wants no new one
-            gone = f"There is no vault in {self._folder} any more."
+            gone = f"There is no vault in {self._front.folder} any more."
             raise NoVault(
-                gone, hint=f"Put the folder back, or plug in what it lies on; then {self.key_of('read')} reads it."
+                gone,
+                hint=f"Put the folder back, or plug in what it lies on; then {self._front.key_of('read')} reads it.",
             ) from error
 
-    def _work(
+    def run(
         self,
         group: str,
         do: Callable[[], Message],
@@ -270,7 +237,7 @@ class Working(App[None]):
                 message = do()
             except LaceError as error:
                 again = (
-                    (lambda: self._work(group, do, job=job, exclusive=exclusive, asked=asked, refused=refused))
+                    (lambda: self.run(group, do, job=job, exclusive=exclusive, asked=asked, refused=refused))
                     if (error.code == KEY_LOCKED and not (job is not None and job.token.is_set))
                     else None
                 )
@@ -279,96 +246,21 @@ class Working(App[None]):
                 summary = " ".join(str(error).split())
                 message = DidFail(job, Trouble.bug(f"{type(error).__name__}: {summary}"), asked, None, refused)
             if job is not None or not get_current_worker().is_cancelled:
-                self.post_message(message)
+                self._front.post_message(message)
 
-        self.run_worker(run, group=group, thread=True, exit_on_error=False, exclusive=exclusive)
+        self._front.run_worker(run, group=group, thread=True, exit_on_error=False, exclusive=exclusive)
 
-    def _end(self, job: Job | None) -> None:
-        if job is not None and job is self.job:
+    def end(self, job: Job) -> None:
+        """Take note that work ended; called on the screen's thread."""
+        if job is self.job:
             self.job = None
-            self.tell_working(is_working=False)
+            self._front.tell_working(is_working=False)
 
-    # What came of it
-
-    def on_did_ask(self, message: DidAsk) -> None:
-        """Give a screen what it asked for."""
-        message.then(message.value)
-
-    def on_did_work(self, message: DidWork) -> None:
-        """Show what the work did, and keep it."""
-        self._end(message.job)
-        if message.job.token.is_set:
-            self.notify(f"{message.job.what} was done before it could be stopped.", markup=False)
-        card = message.then(message.value)
-        self.after_work(card)
-
-    def _unlock(self, message: DidFail) -> None:
-        """Ask for the passphrase of the key, and do again what needed it; work waits meanwhile."""
-        self._locked.append(message)
-        self.ask_passphrase()
-
-    def ask_passphrase(self) -> None:
-        """Ask for the passphrase that something waits for, but not over a question that somebody types into."""
-        if not self._locked or self._is_asked or isinstance(self.screen, ModalScreen):
-            return
-        self._is_asked = True
-
-        def given(text: str | None) -> None:
-            self._is_asked = False
-            waiting, self._locked = self._locked, []
-            if text is not None:
-                self._passphrase = text.encode()
-            for one in waiting:
-                if text is not None and one.again is not None:
-                    one.again()
-                else:
-                    self.post_message(replace(one, again=None))
-
-        sentence = self._locked[0].trouble.message if self._passphrase is not None else "Your key is protected."
-        text = f"{sentence} It is opened for this sitting only, and the passphrase is kept nowhere."
-        self.push_screen(Passphrase(text, self._try_passphrase), given)
-
-    def _try_passphrase(self, text: str, question: Passphrase) -> None:
-        """Find out in a thread whether a passphrase opens the key: that is made to take long."""
-
-        def why_not(vault: Vault) -> str:
-            try:
-                vault.keys_here.load(vault.node, text.encode)
-            except LaceError as error:
-                return error.message if error.code == KEY_LOCKED else ""  # all else is told by what needs the key
-            return ""
-
-        def known(why: str) -> None:
-            if why:
-                question.fails(why)
-            else:
-                question.opens(text)
-
-        def failed(_why: str) -> bool:  # the vault is gone: so is told by what waits
-            question.opens(text)
-            return True
-
-        self.ask(why_not, known, "passphrase", refused=failed)
+    def stop(self) -> None:
+        """Ask work to stop at its next safe point."""
+        if self.job is not None:
+            self.job.token.set()
 
     def forget_passphrase(self) -> None:
         """Ask for the passphrase of the key anew: the one that was given is not its any more."""
-        self._passphrase = None
-
-    def _now_iso(self) -> str:
-        return self._around.tai().to_utc_iso() if self._around is not None else ""
-
-    # Actions
-
-    def action_stop(self) -> None:
-        """Stop what is running, at its next safe point; where nothing runs, take away what was told, and a filter."""
-        if self.job is not None:
-            self.job.token.set()
-            self.show_progress()
-        else:
-            self.clear_notifications()
-            self.show_all()
-
-    def action_log(self) -> None:
-        """Show what was done in this sitting."""
-        lines = [mark(line) for line in self._activity] or [mark("Nothing yet.", QUIET)]
-        self.push_screen(Page("Activity: the same by command", lines, "\n".join(self._activity)))
+        self.passphrase = None

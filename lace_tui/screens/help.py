@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -14,12 +14,14 @@ from textual.widgets import Input, Static
 from lace_tui.keys.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.keys.keymap import key_of, shown_keys
 from lace_tui.screens.entry import TextLine
+from lace_tui.screens.home import Home
 from lace_tui.screens.lines import Lines, Listed
+from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, pressable, rows
 from lace_tui.screens.over import Over
-from lace_tui.screens.place import MARKED
+from lace_tui.screens.place import MARKED, PlaceScreen
 
-__all__ = ["Help", "help_rows", "why_not"]
+__all__ = ["Help", "help_rows", "show_help", "why_not"]
 
 
 class _Search(TextLine):
@@ -75,6 +77,29 @@ def why_not(
     if action.scope is Scope.RESOLVE:
         return f"works in a conflict: press {key_of('go-conflicts', keys)}, then {key_of('resolve', keys)}"
     return f"works {action.scope.value}"
+
+
+def show_help(app: App[Any], keys: Mapping[str, str], *, is_begun: bool) -> None:
+    """Show all keys over the screen in front, those of this place first, and do what is chosen.
+
+    Args:
+        app: the app.
+        keys: keys that the person changed, by action id.
+        is_begun: whether there is a vault.
+    """
+    screen, focused = app.screen, app.focused
+    here = screen.SCOPE if isinstance(screen, PlaceScreen) else None if is_begun else Scope.FIRST
+    is_list = isinstance(screen, Listing | Home)
+    can_mark = isinstance(screen, Listing) and screen.CAN_MARK
+    reach = {action.id: why_not(action, here, keys, is_list=is_list, can_mark=can_mark) for action in ACTIONS}
+
+    def chosen(action_id: str | None) -> None:
+        action = action_named(action_id) if action_id else None
+        if action is not None:
+            inside = {Scope.APP: app, Scope.LIST: focused}.get(action.scope, screen)
+            app.call_later(app.run_action, action.call, inside or screen)
+
+    app.push_screen(Help(here, keys, reach), chosen)
 
 
 class Help(Over[str]):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lace_tui.acts.server import Server
     from lace_tui.keys.actions import Scope
     from lace_tui.keys.taste import Taste
+    from lace_tui.model.deeds import TakenBack
     from lace_tui.model.job import Job
     from lace_tui.model.view import HomeView, Reach
     from lace_tui.screens.cards import Card
@@ -76,8 +77,6 @@ class Host(Protocol):
     """The app, as its screens know it."""
 
     taste: Taste
-    job: Job | None
-    """The work under way."""
     view: HomeView | None
     """What was read of the vault last."""
     reach: dict[str, Reach]
@@ -88,12 +87,18 @@ class Host(Protocol):
     """What serves friends."""
     aside: set[str]
     """Ids of conflicts that were set aside in this sitting."""
+    taken_back: TakenBack | None
+    """What was taken back last in this sitting, and can be done again."""
     wants_demo: bool
     monotonic: Callable[[], float]
 
     @property
     def folder(self) -> Path | None:
         """The shared folder, or None while there is no vault."""
+
+    @property
+    def job(self) -> Job | None:
+        """The work under way."""
 
     @property
     def here(self) -> str:

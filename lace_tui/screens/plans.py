@@ -17,8 +17,6 @@ from vault.desks.paths import files_in
 from vault.errors import EnvironmentFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lace_tui.model.view import Need, PlaceView
     from lace_tui.screens.host import Refused
     from lace_tui.screens.place import PlaceScreen
@@ -31,11 +29,11 @@ __all__ = ["ask_admit", "ask_folder", "ask_forget", "ask_redo", "ask_undo", "ask
 _OTHER_PLAN = "! Something changed since you saw the plan, so nothing was done. The plan is now:"
 
 
-def ask_undo(home: PlaceScreen, keep: Callable[[deeds.TakenBack | None], None]) -> None:
-    """Say what would be taken back, and ask; what can be done again is for `keep`."""
+def ask_undo(home: PlaceScreen) -> None:
+    """Say what would be taken back, and ask."""
 
     def done(told: deeds.TakenBack) -> Card:
-        keep(told if told.again is not None else None)
+        home.lace.taken_back = told if told.again is not None else None
         card = undone_card((told.undone, told.late), told.kept)
         following = (mark(f"next: {home.key_of('redo')} does it again", QUIET),) if told.again is not None else ()
         return Card(card.title, (*card.lines, *following), card.is_bad)
@@ -51,8 +49,9 @@ def ask_undo(home: PlaceScreen, keep: Callable[[deeds.TakenBack | None], None]) 
         home.lace.ask(deeds.plan_undo, planned, "undo", asked="Undo")
 
 
-def ask_redo(home: PlaceScreen, told: deeds.TakenBack | None, keep: Callable[[None], None]) -> None:
+def ask_redo(home: PlaceScreen) -> None:
     """Say what would be done again that was taken back last, and ask; an update has a plan of its own."""
+    told = home.lace.taken_back
     again = told.again if told is not None else None
     if told is None or again is None:
         home.notify("Nothing was taken back in this sitting that could be done again.", markup=False)
@@ -62,7 +61,7 @@ def ask_redo(home: PlaceScreen, told: deeds.TakenBack | None, keep: Callable[[No
         return
 
     def done(what: str) -> Card:
-        keep(None)
+        home.lace.taken_back = None
         return Card("Redo: done", (mark(f"= {what}", GOOD), mark(f"next: {home.key_of('undo')} takes it back", QUIET)))
 
     def decided(is_agreed: bool | None) -> None:

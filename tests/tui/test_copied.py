@@ -88,7 +88,7 @@ async def test_what_another_copy_writes_is_told_while_home_is_open(story: Story)
         await settle(pilot)
         app._look()
         await settle(pilot)
-        before = app._readings
+        before = app.looking.readings
         assert "written on this machine" not in text_of(app, "#needs")
         _releases(story, copy)
         app._look()  # the clock does this
@@ -96,7 +96,7 @@ async def test_what_another_copy_writes_is_told_while_home_is_open(story: Story)
         assert "written on this machine" in text_of(app, "#needs")
         app._look()
         await settle(pilot)
-        assert app._readings == before + 1
+        assert app.looking.readings == before + 1
 
 
 def test_only_what_would_be_refused_is_told(story: Story) -> None:

@@ -561,13 +561,13 @@ async def test_what_another_process_writes_is_shown_by_itself(story: Story) -> N
         head = text_of(app, "#head")
         app._look()  # the clock does this
         await settle(pilot)
-        watch = app._store
+        watch = app.looking.store
         assert watch is not None
-        before = (app._readings, watch.asked)
+        before = (app.looking.readings, watch.asked)
         for _ in range(3):
             app._look()
             await settle(pilot)
-        assert (app._readings, watch.asked) == before
+        assert (app.looking.readings, watch.asked) == before
         with story.open("alice") as other:
             resolve_prefer(other, "1.1.0", "local")
         assert text_of(app, "#head") == head
@@ -575,7 +575,7 @@ async def test_what_another_process_writes_is_shown_by_itself(story: Story) -> N
         await settle(pilot)
         assert "! 1 conflict" in head
         assert "0 conflicts" in text_of(app, "#head")
-        assert app._readings == before[0] + 1
+        assert app.looking.readings == before[0] + 1
         app._look()
         await settle(pilot)
-        assert app._readings == before[0] + 1
+        assert app.looking.readings == before[0] + 1

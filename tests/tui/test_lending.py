@@ -74,7 +74,7 @@ def test_a_name_of_any_length_goes_to_an_editor(lending: LaceApp) -> None:
 def test_what_a_killed_app_left_stays_for_a_week_and_troubles_nobody(story: Story, lending: LaceApp) -> None:
     """APP-13: it may be all there is of a text; later it would only pile up."""
     dot = story.folder("alice") / ".vault"
-    now = lending._world().now_ns() / 1e9
+    now = lending.working.world().now_ns() / 1e9
     for name, days in (("edit-old", 8), ("edit-new", 6)):
         (dot / name).mkdir()
         (dot / name / "menu.md").write_text("typed")
