@@ -16,6 +16,7 @@
 | `vectors`, `queue`, `links`, `lacking`, `parts` | how far everybody is, what waits and what is missing |
 | `status`, `log`, `why`, `remembered`, `files` | answers about all of that, kept, and as files for people |
 | `relation` | how my folder stands to what friends released |
+| `clocks` | whose clock is far from the one here, as the dates of releases show |
 | `noted_visits`, `noted_times` | what the store notes of visits, as far as it can be read |
 | `results`, `came`, `endings` | what a visit came to: what it brought, and how it ended |
 | `problems` | what a person is told of a visit besides, and the way out of it |

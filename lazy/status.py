@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lazy.belonging.beacon import SeenBeacon, known_beacons
 from lazy.belonging.reputation import counts
 from lazy.belonging.revoking import waiting as waiting_revocations
+from lazy.clocks import ClockApart, known_clocks
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.lacking import waiting_in, waiting_of, waiting_releases
@@ -93,6 +94,7 @@ class PeerStatus(NamedTuple):
         waiting: releases of it that are not shown yet, as something is missing here.
         heard: ISO 8601 UTC of when it said what this is read off; None where that is not known. A visit to a place
             where it has written nothing since does not move it.
+        clock: how far its clock was from the one here by its last release, if it was (LAZ-16).
     """
 
     name: str
@@ -107,6 +109,7 @@ class PeerStatus(NamedTuple):
     beacon: SeenBeacon | None = None
     waiting: int = 0
     heard: str | None = None
+    clock: ClockApart | None = None
 
     @property
     def is_silent(self) -> bool:
@@ -254,6 +257,7 @@ class _Known(NamedTuple):
         hidden: releases that count and are not shown, by node and desk.
         evidence: counts against each node.
         beacons: last seen, by node.
+        clocks: those far from the one here, by node.
         mine: how far each log counts here.
         vectors: the same of each peer, as last seen, by node.
         revoked: everybody who was.
@@ -266,6 +270,7 @@ class _Known(NamedTuple):
     hidden: Mapping[str, Counter[str]]
     evidence: Mapping[str, int]
     beacons: Mapping[str, SeenBeacon]
+    clocks: Mapping[str, ClockApart]
     mine: VersionVector
     vectors: Mapping[str, VersionVector]
     revoked: tuple[FormerMember, ...]
@@ -281,6 +286,7 @@ def _known(vault: Vault) -> _Known:
         hidden=waiting_releases(vault),
         evidence=counts(vault),
         beacons=known_beacons(vault),
+        clocks=known_clocks(vault),
         mine=vector_here(vault),
         vectors=person_vectors(vault),
         revoked=revoked,
@@ -407,4 +413,5 @@ def _peer(vault: Vault, known: _Known, person: Person) -> PeerStatus:
         beacon=known.beacons.get(person.node),
         waiting=waiting_of(vault, known.hidden, person.node),
         heard=noted_utc(row[0][2]) if row and row[0][2] else None,
+        clock=known.clocks.get(person.node),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import BindingType
@@ -21,6 +22,7 @@ from lace_tui.screens.rows import ENCRYPTED
 from lace_tui.screens.serving import ask_serve
 from lace_tui.screens.visits import say_what_would_move, sync_with
 from lace_tui.words.inert import inert, width_of
+from lazy.clocks import CLOCK_HINT, ClockApart, known_clocks
 from lazy.noted_visits import sync_command, synced
 from lazy.people import FormerMember, MemberInfo, Person, formers, members, peers
 from lazy.places.registry import Place, is_encrypted, places
@@ -47,6 +49,7 @@ class _View(NamedTuple):
     words: str
     formers: tuple[FormerMember, ...] = ()
     encrypted: frozenset[str] = frozenset()
+    clocks: Mapping[str, ClockApart] = MappingProxyType({})
 
     def name_of(self, member: MemberInfo) -> str:
         """Return what a member is called here: of two with one name, such as my own other machine, one has another."""
@@ -78,6 +81,7 @@ class Peers(Listing):
                 words=fingerprint_words(vault.node),
                 formers=tuple(formers(vault)),
                 encrypted=frozenset(place.name for place in places(vault) if is_encrypted(vault, place)),
+                clocks=known_clocks(vault),
             )
 
     def show(self, value: _View) -> None:
@@ -112,6 +116,8 @@ class Peers(Listing):
             for peer in value.peers:
                 line += self._cell(own, value.vectors.get(peer.name, {}).get(member.node), wide)
             rows.append((f"member {member.node}", line))
+            if (clock := value.clocks.get(member.node)) is not None:
+                rows.append(("", mark(f"  ! {clock.text}", BAD)))
         for gone in value.formers:
             told = f"revoked by {inert(gone.by)}, entry {gone.last_seq} counts last"
             rows.append((f"former {gone.node}", mark(cell(gone.name, before), QUIET) + mark(told, BAD)))
@@ -163,6 +169,8 @@ class Peers(Listing):
             if mark_of is not None:
                 whose = "You have" if who == "self" else f"{who} has"
                 lines.append(f"{whose} entries up to {mark_of.seq}{', forked there' if mark_of.forked else ''}")
+        clock = view.clocks.get(name)
+        lines += [f"! {clock.text}", f"  {CLOCK_HINT}"] if clock is not None else []
         peer = next((peer for peer in view.peers if peer.node == name), None)
         return "A member", tuple(lines), sync_command(peer.name) if peer else "lace members"
 

@@ -96,7 +96,9 @@ def peer_row(view: PeerView, home: HomeView) -> Content:
     if view.waiting:
         facts.append(f"{view.waiting} waiting")
     facts.append(f"read {ago(status.last_sync, home.now_ns)}" if status.last_sync else "never read")
-    return rows(mark(status.name, STRONG) + mark("  peer  ", QUIET) + state, mark("  " + ", ".join(facts), QUIET))
+    told = [mark(f"  ! {status.clock.text}", BAD)] if status.clock is not None else []
+    first = mark(status.name, STRONG) + mark("  peer  ", QUIET) + state
+    return rows(first, mark("  " + ", ".join(facts), QUIET), *told)
 
 
 def came_row(came: Came, home: HomeView) -> Content:
@@ -171,8 +173,10 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
         )
         return "A place", lines, sync_command(name)
     from lace_tui.model.deeds import words_of  # noqa: PLC0415 - no part of the first frame
+    from lazy.clocks import CLOCK_HINT  # noqa: PLC0415 - likewise
 
     peer = next(peer for peer in view.peers if peer.status.node == name)
+    clock = peer.status.clock
     lines = (
         peer.status.name,
         f"Key: {peer.status.node}",
@@ -186,6 +190,7 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
         f"Last read: {_when(peer.status.last_sync, view)}",
         f"Its own last word: {_when(peer.status.heard, view)}",
         *_said(peer.status.beacon),
+        *((f"! {clock.text}", f"  {CLOCK_HINT}") if clock is not None else ()),
     )
     return "A peer", lines, sync_command(target)
 

@@ -13,13 +13,14 @@ from lace_tui.cli.unanswered import answered_once
 from lace_tui.cli.who import formers_data, formers_lines
 from lace_tui.errors import BadArguments
 from lace_tui.verbs.placing import URI_HELP, place_at, tell_of
-from lace_tui.verbs.presence import beacon_data, beacon_note
+from lace_tui.verbs.presence import beacon_data, beacon_note, clock_data, clock_note
 from lace_tui.words.inert import inert
 from lace_tui.words.times import moment
 from lazy.belonging import circle
 from lazy.belonging.beacon import known_beacons
 from lazy.belonging.reputation import Reputation, counts, reputation
 from lazy.belonging.trust import PeerRecord, SyncState, peer_record
+from lazy.clocks import known_clocks
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.noted_visits import sync_command
 from lazy.people import FormerMember, NoSuchPeer, former, label_of, left, members, node_of, peers
@@ -64,7 +65,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 def _all(vault: Vault) -> Answer:
     own = {place.peer: place.uri for place in places(vault) if place.peer}
     found = peers(vault)
-    beacons = known_beacons(vault)
+    beacons, clocks = known_beacons(vault), known_clocks(vault)
     rows = [
         {
             "peer": person.name,
@@ -72,6 +73,7 @@ def _all(vault: Vault) -> Answer:
             "key": person.node,
             **_trust_data(peer_record(vault, person.node, person.name)),
             "beacon": beacon_data(beacons.get(person.node)),
+            "clock": clock_data(clocks.get(person.node)),
         }
         for person in found
     ]
@@ -81,6 +83,7 @@ def _all(vault: Vault) -> Answer:
         where = inert(own.get(person.node, "at every shared place"))
         lines.append(f"{inert(person.name)}  {where}, {_trust_text(peer_record(vault, person.node, person.name))}")
         lines[-1] += f", {said}" if said else ""
+        lines += [f"  {clock_note(clocks[person.node])}"] if person.node in clocks else []
     lines += formers_lines(vault)
     lines = lines or ["You sync with nobody yet: lace invite NAME"]
     ways = {node: way_back(vault, label_of(vault, node), node) for node in sorted(left(vault))}
@@ -95,18 +98,21 @@ def _one(vault: Vault, name: str) -> Answer:
     called = label_of(vault, found.node)
     gone = former(vault, found.node)
     seen, record = known_beacons(vault).get(found.node), peer_record(vault, found.node, called)
+    clock = known_clocks(vault).get(found.node)
 
     back = way_back(vault, called, found.node) if found.node in left(vault) else ""
 
     def text(paint: Paint) -> str:
         others = [f"  another key of theirs: {node}" for node in found.nodes if node != found.node]
         said = [f"  {beacon_note(seen)}"] if seen is not None else []
+        said += [f"  {paint.warn(clock_note(clock))}"] if clock is not None else []
         first = f"{inert(called)}  {found.node}  {_trust_text(record)}"
         away = [f"  {paint.warn('! left')}: nothing is synced with them; again: {inert(back)}"] if back else []
         return "\n".join([first, *away, *others, *said, *_evidence_lines(found, gone, paint)])
 
     data = {"peer": called, "key": found.node, "keys": list(found.nodes), **_trust_data(record)}
     data |= {"left": bool(back), "beacon": beacon_data(seen), "revoked_by": gone.by if gone is not None else None}
+    data["clock"] = clock_data(clock)
     return Answer({**data, **_evidence_data(found)}, text)
 
 

@@ -10,16 +10,18 @@ from lace_tui.cli.output import Answer, Paint
 from lace_tui.errors import BadArguments
 from lace_tui.words.inert import inert
 from lazy.belonging.beacon import Beacon, Presence, SeenBeacon, known_beacons, my_beacon, publish_beacon
+from lazy.clocks import CLOCK_HINT
 from lazy.people import label_of, node_of
 from vault.commands import as_typed
 from vault.plural import plural
 
 if TYPE_CHECKING:
     from lazy.asking import Asked
+    from lazy.clocks import ClockApart
     from vault.records import Tai
     from vault.vault import Vault
 
-__all__ = ["beacon_data", "beacon_note", "configure", "run"]
+__all__ = ["beacon_data", "beacon_note", "clock_data", "clock_note", "configure", "run"]
 
 _DAY, _HOUR, _MINUTE = 86_400, 3_600, 60
 
@@ -63,6 +65,19 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 def beacon_data(seen: SeenBeacon | None) -> dict[str, Any] | None:
     """Return a beacon that was read, as data; None when there is none."""
     return None if seen is None else {**_said(seen.beacon), "place": seen.place, "read": seen.seen.to_utc_iso()}
+
+
+def clock_data(clock: ClockApart | None) -> dict[str, Any] | None:
+    """Return how far somebody's clock was from the one here, as data; None where it was not (LAZ-16)."""
+    if clock is None:
+        return None
+    said = {"desk": clock.desk, "version": clock.version, "beside": clock.beside}
+    return {**said, "seconds_ahead": clock.seconds_ahead, "message": clock.text, "hint": CLOCK_HINT}
+
+
+def clock_note(clock: ClockApart | None) -> str:
+    """Return the same in a few words, with what to do; nothing where it was not."""
+    return "" if clock is None else f"! {clock.text}: compare the clocks of both machines"
 
 
 def beacon_note(seen: SeenBeacon | None) -> str:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.output import Paint
-from lace_tui.verbs.presence import beacon_data, beacon_note
+from lace_tui.verbs.presence import beacon_data, beacon_note, clock_data, clock_note
 from lace_tui.words.inert import inert
 from lace_tui.words.standing import CUT_OFF, place_problems, records_text, text_until
 from lace_tui.words.times import moment
@@ -113,6 +113,7 @@ def _peer_data(peer: PeerStatus) -> dict[str, Any]:
         "evidence": peer.evidence,
         "waiting": peer.waiting,
         "beacon": beacon_data(peer.beacon),
+        "clock": clock_data(peer.clock),
     }
 
 
@@ -257,7 +258,7 @@ def _peer_lines(peers: tuple[PeerStatus, ...], paint: Paint) -> list[str]:
             line += paint.faint(f", {beacon_note(peer.beacon)}")
         if peer.evidence:
             line += paint.warn(f", ! {peer.evidence} noted against: {inert(as_typed('peers', peer.name))}")
-        lines.append(line)
+        lines += [line, *([f"    {paint.warn(clock_note(peer.clock))}"] if peer.clock is not None else [])]
     return lines
 
 

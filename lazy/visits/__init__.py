@@ -6,7 +6,6 @@
 | `plans`, `estimate` | what a visit would move, and how long that takes on a link |
 | `visit`, `rounds` | a visit as it is carried out, and what each round begins and ends with |
 | `visit_end`, `next_command` | how a visit ends, and which command a person wants then |
-| `clocks` | whose clock is far from the one here, as the dates of what came show |
 | `passes` | the mailboxes of a medium, read until nothing new comes |
 | `unheard` | what came with a visit that was cut off before it told of it |
 | `publish`, `additions`, `located`, `mine`, `room` | what I share, brought into my mailbox there, where it fits |

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from lazy.belonging.forks import tell_forks
+from lazy.clocks import clocks_apart
 from lazy.conflicts import conflicts
 from lazy.endings import Done
 from lazy.files import note_lazy_files, write_noted
@@ -16,7 +17,6 @@ from lazy.problems import Problem
 from lazy.receiving.closed import told_of_revoked
 from lazy.receiving.revoked import forget_revoked, revoked_unheard
 from lazy.results import PlaceResult, Traffic
-from lazy.visits.clocks import clocks_apart
 from lazy.visits.errand import Errand
 from lazy.visits.next_command import next_command
 from lazy.visits.rounds import new_release, vector_of

@@ -31,6 +31,7 @@ def test_join_registers_a_peer_and_moves_nothing(alice: Person, tmp_path: Path) 
                 "last_seen": None,
                 "sync_state": "never",
                 "beacon": None,
+                "clock": None,
             }
         ],
         "revoked": [],
