@@ -106,6 +106,7 @@ class Came:
     Args:
         exchanges: one with each mailbox or peer that was looked at.
         awaited: the refused records of people who asked to belong.
+        told_before: the refused records of which a person was told by an earlier visit.
         releases: that became visible, also those of an earlier visit that was cut off before it told of them.
         new_conflicts: ids.
         admitted: names of people who were let in.
@@ -116,6 +117,7 @@ class Came:
 
     exchanges: list[ExchangeResult] = field(default_factory=list)
     awaited: frozenset[RecordHash] = frozenset()
+    told_before: frozenset[RecordHash] = frozenset()
     releases: list[NewRelease] = field(default_factory=list)
     new_conflicts: list[str] = field(default_factory=list)
     admitted: list[str] = field(default_factory=list)
@@ -135,6 +137,7 @@ class Came:
         """Tell also what an earlier visit brought, which came to nothing else."""
         self.exchanges[:0] = before.exchanges
         self.awaited |= before.awaited
+        self.told_before |= before.told_before
         self.releases[:0] = before.releases
         self.new_conflicts[:0] = before.new_conflicts
         self.admitted[:0] = before.admitted
@@ -155,5 +158,5 @@ class Came:
 
     @property
     def disputed(self) -> list[tuple[RecordHash, str, str]]:
-        """The refused ones but those of somebody who asked to belong: they come again once they are a member."""
-        return [entry for entry in self.rejected if entry[0] not in self.awaited]
+        """The refused ones but those of somebody who asked to belong, which come again, and those told of before."""
+        return [entry for entry in self.rejected if entry[0] not in self.awaited | self.told_before]

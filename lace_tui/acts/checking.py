@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lazy.mend import examine, mend
+from lazy.receiving.quarantine import refused_count
 from vault.config import ConfigDamaged
 from vault.errors import LaceError
 from vault.fsck.drafts import note_told
@@ -14,6 +15,7 @@ from vault.fsck.repair import REJOIN
 from vault.fsck.report import BadThing, FsckReport
 from vault.fsck.unopened import DAMAGED, MendedFirst
 from vault.identity.mark import OtherMachine, VaultBehindMark, VaultForked
+from vault.plural import plural
 from vault.settings_file import can_restore
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
@@ -38,12 +40,14 @@ class Checked(NamedTuple):
         aside: names of what repairs put aside and still lies there, sorted.
         helps: whether a repair does something about what is wrong.
         is_repair: whether it was one.
+        refused: how many records are not taken, as far as that is remembered; it is nothing wrong with the vault.
     """
 
     report: FsckReport
     aside: tuple[str, ...]
     helps: bool
     is_repair: bool
+    refused: int = 0
 
 
 def _check_all(vault: Vault, watch: Watch, *, repairing: bool, first: MendedFirst) -> Checked:
@@ -64,7 +68,7 @@ def _check_all(vault: Vault, watch: Watch, *, repairing: bool, first: MendedFirs
     aside = vault.dot / DAMAGED
     names = sorted(path.name for path in aside.iterdir()) if aside.is_dir() else []
     helps = any(_is_mended_here(vault, thing) for thing in report.bad)
-    return Checked(report, tuple(names), helps, repairing)
+    return Checked(report, tuple(names), helps, repairing, refused_count(vault))
 
 
 def checked(
@@ -122,6 +126,10 @@ def checked_lines(found: Checked) -> Iterator[tuple[Tone, str, str]]:
         yield "plain", "", "Damaged records lie in .vault/damaged and are fetched again by: lace sync"
     if _STORE in names:
         text = "The store as it rotted lies in .vault/damaged/store.db. Once you miss nothing, delete it."
+        yield "plain", "", text
+    if found.refused:
+        is_one = found.refused == 1
+        text = f"{plural(found.refused, 'record')} that came {'was' if is_one else 'were'} refused: lace quarantine"
         yield "plain", "", text
     if report.ok:
         done = "every view was made anew" if found.is_repair else "every view follows from them"

@@ -233,6 +233,7 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
         "repaired": [_bad(thing) for thing in report.repaired],
         "damaged": list(found.aside),
         "notes": [_bad(thing) for thing in report.notes],
+        "refused": found.refused,
     }
 
     def told() -> None:

@@ -6,7 +6,7 @@ joined, and what belongs to one link is null unless there was exactly one exchan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
@@ -181,7 +181,7 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
         "received": len(result.came.received) if planned is None else planned.records_to_receive,
         "sent": result.sent,
         "received_hashes": list(result.came.received) if is_full else len(result.came.received),
-        "rejected_hashes": _rejected(result.came.rejected),
+        "rejected_hashes": _rejected(result.came.rejected, result.came.told_before),
         "not_available_hashes": not_available if is_full else len(not_available),
         "bytes_received": result.traffic.bytes_read,
         "bytes_sent": result.traffic.bytes_written if planned is None else planned.bytes_to_send,
@@ -234,7 +234,7 @@ def _exchange_data(result: PlaceResult, exchange: ExchangeResult, *, is_full: bo
         "received": len(exchange.received),
         "sent": exchange.sent,
         "received_hashes": list(exchange.received) if is_full else len(exchange.received),
-        "rejected_hashes": _rejected(exchange.rejected),
+        "rejected_hashes": _rejected(exchange.rejected, result.came.told_before),
         "not_available_hashes": exchange.not_available if is_full else len(exchange.not_available),
         "bytes_received": result.traffic.bytes_read if alone else None,
         "bytes_sent": result.traffic.bytes_written if alone else None,
@@ -254,8 +254,11 @@ def _exchange_data(result: PlaceResult, exchange: ExchangeResult, *, is_full: bo
     }
 
 
-def _rejected(refused: Iterable[tuple[Any, str, str]]) -> list[dict[str, Any]]:
-    return [{"hash": record, "code": code, "reason": reason} for record, code, reason in refused]
+def _rejected(refused: Iterable[tuple[Any, str, str]], told_before: Collection[Any]) -> list[dict[str, Any]]:
+    return [
+        {"hash": record, "code": code, "reason": reason, "told_before": record in told_before}
+        for record, code, reason in refused
+    ]
 
 
 def release_data(release: NewRelease) -> dict[str, Any]:

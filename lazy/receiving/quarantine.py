@@ -32,6 +32,7 @@ __all__ = [
     "keep",
     "let_go",
     "quarantined",
+    "refused_count",
     "stored_of",
     "trim",
 ]
@@ -90,6 +91,11 @@ def quarantined(vault: Vault) -> list[Quarantined]:
         " LEFT JOIN quarantine q ON q.digest = r.digest AND q.kind = r.kind ORDER BY r.tai DESC, r.digest"
     )
     return [_shown(vault, *row) for row in rows]
+
+
+def refused_count(vault: Vault) -> int:
+    """Return how many records were refused, as far as that is remembered."""
+    return int(vault.store.rows(f"SELECT count(*) FROM refused WHERE {NAMED}")[0][0])  # noqa: S608 - our own words
 
 
 def _shown(

@@ -29,6 +29,7 @@ from lazy.receiving.refusals import (
     Refusal,
     ask_again,
     remember,
+    told_before,
 )
 from lazy.receiving.revoked import note_revoked
 from lazy.receiving.round import Round
@@ -105,6 +106,11 @@ class Receiver:
     def awaited(self) -> set[RecordHash]:
         """What of it comes again once its signer belongs."""
         return self._round.awaited
+
+    @property
+    def told_before(self) -> frozenset[RecordHash]:
+        """What of it was refused so before this round, once the round ended."""
+        return self._round.told_before
 
     @property
     def revoked(self) -> set[str]:
@@ -390,7 +396,8 @@ class Receiver:
     def finish(self, w: Writer) -> None:
         """End the round: what waits comes to its end, and refusals are remembered and audited."""
         self.end_waiting(w)
-        remember(w, self.refusals, self.source)
+        self._round.told_before = told_before(self.vault, self.refusals)
+        remember(w, self.refusals, self.source, self._round.told_before)
         self._round.owes = False
         for seal, stored in self._round.quarantined.values():
             keep(w, seal, stored)

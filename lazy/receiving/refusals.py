@@ -1,17 +1,18 @@
 """Refusals: which records are not taken, why, and until when nobody asks for them again (architecture, decision 10).
 
-Each is remembered by its hash in the table `refused` and stands in the audit. Most are for good. What nothing reached
-may count once something arrives that reaches it. So may what a stranger sealed, also once they belong, and what lies
-after a cut, also once the cut is elsewhere or falls.
+Each is remembered by its hash in the table `refused` and stands in the audit, and a person is told of it once. Most
+are for good. What nothing reached may count once something arrives that reaches it. So may what a stranger sealed, also
+once they belong, and what lies after a cut, also once the cut is elsewhere or falls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from lazy.receiving.left import LOOKED_AT, UNREAD
 from vault.records import RecordHash
+from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Refusal",
     "ask_again",
     "remember",
+    "told_before",
 ]
 
 STRANGER, UNREACHED, MISMATCH = "stranger", "unreached", "content-mismatch"
@@ -35,6 +37,7 @@ AFTER_CUT, UNPROVEN = "after-cut", "unproven-entry"
 MAY_COUNT_YET = frozenset({UNREACHED, UNPROVEN})
 # What was refused for who belonged then, and how far: it is judged anew as soon as that changes.
 BY_MEMBERSHIP = (STRANGER, AFTER_CUT, UNPROVEN)
+_VERB = "lace-refuse"
 
 
 class Refusal(NamedTuple):
@@ -49,8 +52,31 @@ class Refusal(NamedTuple):
     signer: str = ""
 
 
-def remember(w: Writer, refusals: Iterable[Refusal], source: str) -> None:
-    """Keep refusals, and tell the audit of those that are new."""
+def told_before(vault: Vault, refusals: Iterable[Refusal]) -> frozenset[RecordHash]:
+    """Return what was refused for who belongs, and was refused under the same code and told before (LAZ-71).
+
+    `ask_again` forgets such refusals whenever somebody is let in, so it is the audit trail that knows.
+    """
+    asked = {(each.hash.text, each.code): each.hash for each in refusals if each.code in BY_MEMBERSHIP}
+    if not asked:
+        return frozenset()
+    from vault.audit.entries import read_audit  # noqa: PLC0415 - most visits refuse nothing
+    from vault.audit.trail import entries_of  # noqa: PLC0415
+
+    entries = map(read_audit, entries_of(vault, _VERB))
+    told = {(entry.object, dict(entry.parameters).get("code", "")) for entry in entries}
+    return frozenset(record for about, record in asked.items() if about in told)
+
+
+def remember(w: Writer, refusals: Iterable[Refusal], source: str, told: Collection[RecordHash] = frozenset()) -> None:
+    """Keep refusals, and tell the audit of those that are new.
+
+    Args:
+        w: of a transaction.
+        refusals: what was refused.
+        source: where it came from.
+        told: what of it the audit was told before.
+    """
     tai = w.tai().text
     for refusal in refusals:
         known = w.store.run(
@@ -62,9 +88,9 @@ def remember(w: Writer, refusals: Iterable[Refusal], source: str) -> None:
             source,
             tai,
         )
-        if known.rowcount:
+        if known.rowcount and refusal.hash not in told:
             w.audit(
-                "lace-refuse",
+                _VERB,
                 refusal.hash.text,
                 {"code": refusal.code, "source": source},
                 motivation=refusal.reason,

@@ -25,6 +25,7 @@ class Round:
         refusals: what was refused, and why.
         refused: the same by name.
         awaited: what of it comes again once its signer belongs.
+        told_before: what of it was refused so before; known at the end.
         asks_again: whether something that was refused is to come again.
         owes: whether something was refused for who belongs, and is not remembered yet.
         strangers: evidence that waits until its signer belongs.
@@ -40,6 +41,7 @@ class Round:
     refusals: list[Refusal] = field(default_factory=list)
     refused: set[RecordHash] = field(default_factory=set)
     awaited: set[RecordHash] = field(default_factory=set)
+    told_before: frozenset[RecordHash] = frozenset()
     asks_again: bool = False
     owes: bool = False
     strangers: Pile[Seal] = field(default_factory=Pile)

@@ -123,6 +123,7 @@ def close_round(
 def _tell_round(vault: Vault, receiver: Receiver, result: PlaceResult, came: Sequence[ReleaseInfo]) -> None:
     """Fill in what a round brought that is judged now."""
     result.came.awaited = frozenset(receiver.awaited & {refusal.hash for refusal in receiver.refusals})
+    result.came.told_before |= receiver.told_before
     result.came.exchanges = _with_refusals(receiver, result.came.exchanges)
     if (missing := first_missing(vault)) is not None:
         result.problems.append(Problem("log-gap", missing_entry(missing), hint=GAP_HINT))
