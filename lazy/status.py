@@ -15,13 +15,14 @@ from lazy.belonging.revoking import waiting as waiting_revocations
 from lazy.clocks import ClockApart, known_clocks
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
+from lazy.folder.permitted import KeptOut, kept_out
 from lazy.lacking import waiting_in, waiting_of, waiting_releases
 from lazy.noted_times import noted_utc
 from lazy.noted_visits import noted_summary
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
 from lazy.places.registry import known_faults, places
 from lazy.queue import waiting_counts, waiting_records
-from lazy.relation import relation_beside
+from lazy.relation import standing_beside
 from lazy.vectors import ahead_behind, person_vectors, vector_here
 from vault.desk_folders import MAIN, desks
 from vault.errors import EnvironmentFault, LaceError
@@ -62,7 +63,7 @@ class DeskStatus(NamedTuple):
 
     `waiting` are the friends' releases of it that are not shown yet, as something is missing here. `is_unfinished`
     tells whether an update of its folder was cut off, or left files that were saved meanwhile; `left` are these files
-    where they are all that it left, and wait for a person.
+    where they are all that it left, and wait for a person. `kept_out` is what my rules of who may write keep out.
     """
 
     desk: str
@@ -74,6 +75,7 @@ class DeskStatus(NamedTuple):
     waiting: int = 0
     is_unfinished: bool = False
     left: tuple[str, ...] = ()
+    kept_out: tuple[KeptOut, ...] = ()
 
 
 class PeerStatus(NamedTuple):
@@ -375,16 +377,18 @@ def _desk(vault: Vault, known: _Known, desk: str) -> DeskStatus:
     mine = known.released.get(vault.node.text, {}).get(desk)
     head = line_head(vault.store, vault.node.text, desk)
     released = (of_node[desk].high for of_node in known.released.values() if desk in of_node)
+    stands = standing_beside(vault, desk, known.conflicts)
     return DeskStatus(
         desk=desk,
         version=mine.high if mine is not None else None,
         revision=head.number if head else 0,
-        relation=relation_beside(vault, desk, known.conflicts),
+        relation=stands.relation,
         unreleased=unreleased(vault, desk),
         highest=max(released, default=None),
         waiting=waiting_in(vault, known.hidden, desk),
         is_unfinished=is_unfinished(vault, desk),
         left=left_to_person(vault, desk),
+        kept_out=kept_out(vault, desk, stands.refused),
     )
 
 

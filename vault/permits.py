@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from vault.commands import as_word
 from vault.desks.paths import is_at_or_below, split_path
 from vault.errors import CallerError
 from vault.kept_rows import kept_rows
@@ -22,7 +23,7 @@ from vault.store import Store
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["Act", "BadPermit", "NotPermitted", "Permit", "may", "permit_around", "permits"]
+__all__ = ["Act", "BadPermit", "NotPermitted", "Permit", "letting", "may", "permit_around", "permit_options", "permits"]
 __all__ += ["ruling", "set_permit", "shut"]
 
 
@@ -163,6 +164,18 @@ def ruling(rules: Iterable[Permit], act: Act, path: str) -> Permit | None:
     return max(
         (rule for rule in rules if rule.act is act and rule.covers(path)), key=lambda r: len(r.path), default=None
     )
+
+
+def letting(store: Store, rule: Permit, node: str) -> Permit:
+    """Return a rule as it would be if it let a node do what it is about, and said the same of everybody else."""
+    nodes = {*rule.nodes, node} if rule.is_white else set(rule.nodes) - linked(store, node)
+    return replace(rule, nodes=tuple(sorted(nodes)))
+
+
+def permit_options(act: str, names: Sequence[str], *, is_white: bool) -> str:
+    """Return what stands behind the path where a rule about these people is typed."""
+    who = " ".join(["--only" if is_white else "--not", *map(as_word, names)]) if names else "--anyone"
+    return f"--{act} {who}"
 
 
 def may(store: Store, rule: Permit | None, node: str, me: str) -> bool:

@@ -13,12 +13,12 @@ from lace_tui.errors import BadArguments
 from lace_tui.words.inert import inert
 from lace_tui.words.permits import permit_text, permit_values
 from lazy.people import label_of, node_of
-from vault.commands import as_option, as_typed, as_word, words_of
+from vault.commands import as_option, as_typed, words_of
 from vault.content.keeping import Keep, keeps, set_keep
 from vault.desk_folders import Desk, add_desk, desks, mapped_folder, unmapped
 from vault.desks.ignore import IGNORE_FILE
 from vault.folder.unshared import OthersPath, paths_of_others, unshared_of, way_to_take_out
-from vault.permits import Act, Permit, permits, set_permit
+from vault.permits import Act, Permit, permit_options, permits, set_permit
 from vault.plural import few, plural
 from vault.readers import released_to
 from vault.revisions.history import commit_info, line_head, releases, shown_version, unreleased
@@ -94,17 +94,13 @@ class RuleWords(NamedTuple):
 def permit_words(vault: Vault, rule: Permit) -> RuleWords:
     """Return what is typed to set a rule about who may write and read."""
     nodes = rule.nodes or ((vault.node.text,) if rule.is_white else ())  # I always may
-    return RuleWords("desk permit", _act_and_who(rule.act, rule.is_white, [label_of(vault, node) for node in nodes]))
+    names = [label_of(vault, node) for node in nodes]
+    return RuleWords("desk permit", permit_options(rule.act, names, is_white=rule.is_white))
 
 
 def keep_words(rule: Keep) -> RuleWords:
     """Return what is typed to set a rule about how long files are kept."""
     return RuleWords("desk keep", behind=(EVERY if rule.newest is None else str(rule.newest),))
-
-
-def _act_and_who(act: str, is_white: bool, names: Sequence[str]) -> str:
-    who = " ".join(["--only" if is_white else "--not", *map(as_word, names)]) if names else "--anyone"
-    return f"--{act} {who}"
 
 
 def typed_words(verb: str, line: str) -> list[str]:
@@ -249,7 +245,7 @@ def permit(
     known = {(old.path, old.act) for old in permits(vault.store, desk)}
     if names or (rule.path, act) not in known:  # one from before the folder was a desk may be taken back
         there = partial(
-            _there, here, _act_and_who(act, bool(only), names), vault, mapped_folder(vault, desk) / rule.path
+            _there, here, permit_options(act, names, is_white=bool(only)), vault, mapped_folder(vault, desk) / rule.path
         )
         refuse_other_desk(vault, desk, rule.path, path, there)
     set_permit(vault, desk, rule)

@@ -78,7 +78,7 @@ def read_home(vault: Vault) -> HomeView:
             new=len(came),
             places=place_views,
             peers=tuple(_peer(peer, place_views, waiting) for peer in now.peers),
-            came=tuple(_came_view(vault, release, still_open) for release in came[:CAME_LIMIT]),
+            came=tuple(_came_view(vault, release, still_open, now) for release in came[:CAME_LIMIT]),
             needs=_needs(vault, now, still_open),
             last=_last(now),
             now_ns=vault.around.now_ns(),
@@ -153,10 +153,11 @@ def _came_to(vault: Vault, desk: str, still_open: list[Conflict]) -> list[Releas
     return found[::-1]
 
 
-def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict]) -> Came:
+def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict], now: Status) -> Came:
     info = commit_info(vault.store, release.commit)
     paths = changed_paths(vault.store, release.commit, limit=FILES_LIMIT)
     sides = {side.commit for conflict in still_open for side in conflict.sides}
+    out = [one for desk in now.desks for one in desk.kept_out if one.head == release.commit]
     return Came(
         id=release.hash.text,
         who=label_of(vault, release.node),
@@ -166,7 +167,8 @@ def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict]) -
         paths=tuple(f"{change.path}{' (deleted)' if change.kind == 'deleted' else ''}" for change in paths[:20]),
         when=Tai.parse(release.tai).to_utc_iso(),
         contested=release.commit in sides,
-        command=update_desk(release.desk),
+        command="; ".join(out[0].commands) if out else update_desk(release.desk),
+        kept_out=bool(out),
     )
 
 

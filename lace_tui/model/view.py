@@ -118,6 +118,7 @@ class Came(NamedTuple):
         when: ISO 8601 UTC, for display.
         contested: whether an open conflict keeps it out.
         command: what brings it in.
+        kept_out: whether my rules of who may write keep it out; the command lets it in then.
     """
 
     id: str
@@ -129,6 +130,7 @@ class Came(NamedTuple):
     when: str
     contested: bool
     command: str = "lace update"
+    kept_out: bool = False
 
 
 class Need(NamedTuple):

@@ -110,6 +110,8 @@ def came_row(came: Came, home: HomeView) -> Content:
     second = mark(f'  "{title}"' if came.message else "  no message")
     if came.contested:
         second = mark("  ! in conflict", BAD) + second
+    if came.kept_out:
+        second = mark("  o kept out by your rules", NOTE) + second
     return rows(first, second)
 
 
@@ -130,6 +132,8 @@ def came_detail(came: Came, home: HomeView) -> tuple[str, ...]:
     lines += more_lines(came.files, len(came.paths))
     if came.contested:
         lines.append("An open conflict keeps it out of your folder.")
+    if came.kept_out:
+        lines.append("Your rules of who may write keep it out of your folder. What lets it in, before an update:")
     return tuple(lines)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from vault.records import Tai
 from vault.revisions.history import Relation
 
 if TYPE_CHECKING:
+    from lazy.folder.permitted import KeptOut
     from vault.folder.work import Changes
 
     Trees = Mapping[str, Changes | LaceError]  # what changed in each desk's folder, or why that cannot be said
@@ -41,6 +42,7 @@ _WORDS = {
     Relation.UNRELATED: "friends began on their own: {update}",
 }
 _PART = "with all that is here of what friends released"
+_LET_IN = "with all that your rules let in of what friends released"
 _SHOWN = "with all that is shown of what friends released"  # what came is shown once this vault may sign
 
 
@@ -86,8 +88,23 @@ def _desk_data(desk: DeskStatus, trees: Trees | None) -> dict[str, Any]:
         "waiting": desk.waiting,
         "unfinished": desk.is_unfinished,
         "left": desk.left,
+        "kept_out": _kept_out_data(desk.kept_out),
     }
     return data if trees is None else {**data, "changes": _changes_data(trees[desk.desk])}
+
+
+def _kept_out_data(heads: Iterable[KeptOut]) -> list[dict[str, Any]]:
+    """Return what rules of who may write keep out, with the commands that let it in (CLAY-80)."""
+    return [
+        {
+            "commit": out.head,
+            "name": out.who,
+            "version": out.version,
+            "paths": list(out.paths),
+            "let_in": list(out.commands),
+        }
+        for out in heads
+    ]
 
 
 def _changes_data(tree: Changes | LaceError) -> dict[str, Any]:
@@ -200,6 +217,9 @@ def _desk_lines(found: Status, trees: Trees | None, paint: Paint, keeping: Mappi
     for desk in found.desks:
         is_held = found.held_back is not None
         lines.append(_desk_line(desk, is_alone=len(found.desks) == 1, has_friends=has_met, is_held=is_held))
+        update = "lace update" if len(found.desks) == 1 else as_typed("update", desk.desk)
+        for out in desk.kept_out:
+            lines += _kept_out_lines(out, update, paint)
         finish = "lace changes" if len(found.desks) == 1 else inert(as_typed("changes", desk.desk))
         if trees is not None:
             lines += _tree_lines(trees[desk.desk], paint)
@@ -210,6 +230,14 @@ def _desk_lines(found: Status, trees: Trees | None, paint: Paint, keeping: Mappi
             lines.append(f"    to finish it: {finish}")
     lines += [f"{inert(name)}: released by friends, no folder here: {_map_command(name)}" for name in found.unmapped]
     return lines + ([paint.faint("  to look at the folder too: lace status --tree")] if trees is None else [])
+
+
+def _kept_out_lines(out: KeptOut, update: str, paint: Paint) -> list[str]:
+    """Return what my rules keep out of a desk, and the commands that let it in."""
+    what = inert(out.who) + (f" {out.version}" if out.version else "")
+    paths = few([inert(path) for path in out.paths], _LEFT_SHOWN)
+    lines = [f"  {paint.warn('!')} your rules of who may write keep out {what}, for it changes {paths}"]
+    return [*lines, f"    to let it in: {inert('; '.join((*out.commands, update)))}"]
 
 
 def _left_lines(desk: DeskStatus, keep: str, finish: str, paint: Paint) -> list[str]:
@@ -232,6 +260,8 @@ def _desk_line(desk: DeskStatus, *, is_alone: bool, has_friends: bool, is_held: 
         stands = _WORDS[desk.relation].format(update=update)
         if desk.relation is Relation.SAME and (is_held or desk.waiting):
             stands = _SHOWN if is_held else _PART
+        elif desk.relation is Relation.SAME and desk.kept_out:
+            stands = _LET_IN
         parts.append(stands)
     if desk.unreleased:
         parts.append(f"{plural(desk.unreleased, 'commit')} not released")

@@ -34,6 +34,7 @@ from vault.revisions.versions import highest_version, next_version
 from vault.vault import Vault
 
 if TYPE_CHECKING:
+    from lazy.folder.permitted import Refused
     from lazy.folder.updated import NotTakenIn, TakenIn, Updated
 
 __all__ = ["configure", "run"]
@@ -72,6 +73,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     out = done.not_taken
     needs_person = bool(done.conflict or out.waiting or out.refused or done.moves.kept)
     following, told = _after_update(context, vault, desk, done, args.peer or "")
+    letting = [_letting_in(vault, desk, head) for head in out.refused]
     other, news = unmapped(vault), _other_news(vault, desk)
     if news and not following:
         following = told = _update_of(news[0])
@@ -81,7 +83,10 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         **update_data(done),
         "finished": done.is_finished,
         "waiting": list(out.waiting),
-        "refused": [{"commit": head.head, "name": head.who, "paths": list(head.paths)} for head in out.refused],
+        "refused": [
+            {"commit": head.head, "name": head.who, "paths": list(head.paths), "let_in": list(ways)}
+            for head, ways in zip(out.refused, letting, strict=True)
+        ],
         "away": out.away or None,
         "more": out.more,
         "lacking": out.lacking,
@@ -191,10 +196,10 @@ def _update_lines(
         lines += moved_lines(moves.written, moves.deleted)
     lines += skipped_lines(moves.left_out)
     lines += kept_lines(vault, desk, moves.kept)
-    return lines + _not_taken_lines(vault, done.not_taken)
+    return lines + _not_taken_lines(vault, desk, done.not_taken)
 
 
-def _not_taken_lines(vault: Vault, out: NotTakenIn) -> list[str]:
+def _not_taken_lines(vault: Vault, desk: str, out: NotTakenIn) -> list[str]:
     """Return what stays out, and what would bring it in."""
     lines = room_lines(out.more)
     if out.waiting:
@@ -211,7 +216,15 @@ def _not_taken_lines(vault: Vault, out: NotTakenIn) -> list[str]:
         lines.append(f"! Not taken in: {inert(head.who)} changed what your desk's rules keep (see: lace desk permits)")
         lines += [f"  {inert(path)}" for path in head.paths[:SHOWN]]
         lines += more_lines(len(head.paths), SHOWN)
+        lines.append(f"  To let it in: {inert('; '.join((*_letting_in(vault, desk, head), _update_of(desk))))}")
     return lines
+
+
+def _letting_in(vault: Vault, desk: str, head: Refused) -> tuple[str, ...]:
+    """Return the commands after which an update takes in what the rules of a desk keep out."""
+    from lazy.folder.permitted import letting_in  # noqa: PLC0415 - mostly nobody has such rules
+
+    return letting_in(vault, desk, head)
 
 
 def _asked_lines(vault: Vault, ids: Sequence[str]) -> list[str]:

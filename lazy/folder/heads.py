@@ -30,8 +30,8 @@ from vault.revisions.graph import ancestors, is_ancestor, newest
 from vault.revisions.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
 from vault.vault import Vault
 
-__all__ = ["NothingFrom", "ending_releases", "heads_to_update", "missing", "permitted_heads", "relation_to"]
-__all__ += ["with_agreed", "with_equal", "with_room", "without_superseded"]
+__all__ = ["HeadsToTake", "NothingFrom", "ending_releases", "heads_to_update", "missing", "permitted_heads"]
+__all__ += ["relation_to", "with_agreed", "with_equal", "with_room", "without_superseded"]
 
 MAX_ALSO = 32  # equal heads remembered for the next commit
 

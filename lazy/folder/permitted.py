@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lazy.people import label_of
+from vault.commands import as_option, as_typed
+from vault.desk_folders import desks
 from vault.desks.diff import diff_trees
 from vault.desks.tree import lookup
-from vault.permits import Act, Permit, may, permits, ruling
+from vault.names import Version
+from vault.permits import Act, Permit, letting, may, permit_options, permits, ruling
 from vault.records import RecordHash
 from vault.revisions.graph import merge_bases, newest, only_above
-from vault.revisions.history import CommitInfo, commit_info
+from vault.revisions.history import CommitInfo, commit_info, releases_of
 from vault.vault import Vault
 
-__all__ = ["Refused", "refused"]
+__all__ = ["KeptOut", "Refused", "kept_out", "letting_in", "refused"]
 
 
 class Refused(NamedTuple):
@@ -24,11 +27,33 @@ class Refused(NamedTuple):
         head: the commit.
         who: name of its signer.
         paths: what was changed there and may not be, sorted.
+        node: verifier text of its signer.
+        rules: those that say so, by path.
     """
 
     head: RecordHash
     who: str
     paths: tuple[str, ...]
+    node: str = ""
+    rules: tuple[Permit, ...] = ()
+
+
+class KeptOut(NamedTuple):
+    """The same, as a person is told of it.
+
+    Args:
+        head: the commit.
+        who: name of who released it, else of its signer.
+        version: under which it was released; None where it is no release.
+        paths: what was changed there and may not be, sorted.
+        commands: after which an update takes it in.
+    """
+
+    head: RecordHash
+    who: str
+    version: Version | None
+    paths: tuple[str, ...]
+    commands: tuple[str, ...]
 
 
 def refused(vault: Vault, desk: str, mine: RecordHash | None, heads: Sequence[RecordHash]) -> list[Refused]:
@@ -60,11 +85,11 @@ def refused(vault: Vault, desk: str, mine: RecordHash | None, heads: Sequence[Re
             for change in diff_trees(vault.store, tree, info.tree):
                 changed[change.path] = change.after.hash if change.after is not None else None
         ways: list[CommitInfo] | None = None
-        vouching: dict[Permit | None, list[CommitInfo]] = {}
-        paths = []
+        vouching: dict[Permit, list[CommitInfo]] = {}
+        paths, broken = [], set[Permit]()
         for path, now in changed.items():
             rule = ruling(rules, Act.WRITE, path)
-            if may(vault.store, rule, info.signer, vault.node.text):
+            if rule is None or may(vault.store, rule, info.signer, vault.node.text):
                 continue
             if ways is None:
                 ways = _way(vault, mine, head)
@@ -72,9 +97,35 @@ def refused(vault: Vault, desk: str, mine: RecordHash | None, heads: Sequence[Re
                 vouching[rule] = _vouching(vault, rule, ways, mine)
             if not any(_stands(vault, commit, path, now) for commit in vouching[rule]):
                 paths.append(path)
+                broken.add(rule)
         if paths:
-            found.append(Refused(head, label_of(vault, info.signer), tuple(sorted(paths))))
+            by = tuple(sorted(broken, key=lambda one: one.path))
+            found.append(Refused(head, label_of(vault, info.signer), tuple(sorted(paths)), info.signer, by))
     return found
+
+
+def letting_in(vault: Vault, desk: str, out: Refused) -> tuple[str, ...]:
+    """Return the commands after which an update takes in a head that my rules keep out: one for each of those rules.
+
+    Each rule then says of everybody else what it says now.
+    """
+    named = f" {as_option('--desk', desk)}" if len(desks(vault)) > 1 else ""
+    found = []
+    for rule in (letting(vault.store, rule, out.node) for rule in out.rules):
+        names = sorted(label_of(vault, node) for node in rule.nodes)
+        options = permit_options(rule.act, names, is_white=rule.is_white)
+        found.append(as_typed("desk permit", rule.path or ".", options=f"{options}{named}"))
+    return tuple(found)
+
+
+def kept_out(vault: Vault, desk: str, heads: Sequence[Refused]) -> tuple[KeptOut, ...]:
+    """Return what a person is told of heads that are not taken in."""
+    found = []
+    for out in heads:
+        by = next(iter(releases_of(vault.store, [out.head], desk)), None)
+        who, version = (label_of(vault, by.node), by.version) if by is not None else (out.who, None)
+        found.append(KeptOut(out.head, who, version, out.paths, letting_in(vault, desk, out)))
+    return tuple(found)
 
 
 def _way(vault: Vault, mine: RecordHash | None, head: RecordHash) -> list[CommitInfo]:
@@ -86,9 +137,7 @@ def _way(vault: Vault, mine: RecordHash | None, head: RecordHash) -> list[Commit
     return [info for info in found if info.tree in here]
 
 
-def _vouching(
-    vault: Vault, rule: Permit | None, ways: Sequence[CommitInfo], mine: RecordHash | None
-) -> list[CommitInfo]:
+def _vouching(vault: Vault, rule: Permit, ways: Sequence[CommitInfo], mine: RecordHash | None) -> list[CommitInfo]:
     """Return my head, and the last commits on the way by those whom a rule lets write."""
     allowed = [info for info in ways if may(vault.store, rule, info.signer, vault.node.text)]
     last = {mine, *newest(vault.store, [info.hash for info in allowed])}

@@ -19,6 +19,7 @@ from vault.commands import words_of
 from vault.content.keeping import Keep, keeps, set_keep
 from vault.desk_folders import add_desk, desks
 from vault.permits import Act, Permit, permits, set_permit
+from vault.revisions.history import releases
 
 SIZE = (100, 30)
 
@@ -193,3 +194,18 @@ async def test_a_rule_is_said_again_as_it_stands(app: LaceApp, story: Story, pat
             verb, words = " ".join(words_of(line)[1:3]), words_of(line)[3:]
             assert parsed(verb, words).path == path
         assert len(app._activity) == 4
+
+
+async def test_home_says_that_rules_keep_a_release_out(story: Story) -> None:
+    """CLAY-80, LAZ-54: its row named an update, which took nothing in."""
+    with story.open("alice") as alice, story.open("cara") as cara:
+        (head,) = releases(alice.store, "main", node=cara.node.text)
+        set_permit(alice, "main", Permit("prices.md", Act.WRITE, is_white=False, nodes=(cara.node.text,)))
+    app = app_of(story, "alice")
+    async with app.run_test(size=(120, 50)) as pilot:
+        await settle(pilot)
+        assert "o kept out by your rules" in text_of(app, "#came")
+        assert app.view is not None
+        (row,) = [one for one in app.view.came if one.kept_out]
+        assert row.id == head.hash.text
+        assert row.command == "lace desk permit prices.md --write --anyone"

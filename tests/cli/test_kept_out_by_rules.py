@@ -1,0 +1,73 @@
+"""What my rules of who may write keep out is said so, with the command that lets it in (CLAY-80, LAZ-54)."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from tests.people import Person
+
+
+def _main(person: Person) -> Any:
+    return person.lace("status")["desks"][0]
+
+
+def test_a_release_that_my_rules_keep_out_is_nothing_to_update_to(pair: tuple[Person, Person]) -> None:
+    """CLAY-80, LAZ-54: status said for ever that the desk was behind, and an update took nothing in."""
+    alice, bob = pair
+    alice.lace("desk", "permit", "list.md", "--write", "--not", "bob")
+    bob.write("list.md", "bread\n")
+    bob.lace("release", "1.1.0")
+    bob.lace("sync", "stick")
+    alice.lace("sync", "stick")
+    desk = _main(alice)
+    assert desk["relation"] == "same"
+    (out,) = desk["kept_out"]
+    assert (out["name"], out["version"], out["paths"]) == ("bob", "1.1.0", ["list.md"])
+    assert out["let_in"] == ["lace desk permit list.md --write --anyone"]
+    told = alice.text("status")
+    assert "main: nothing released" not in told
+    assert "with all that your rules let in of what friends released" in told
+    assert "! your rules of who may write keep out bob 1.1.0, for it changes list.md" in told
+    assert "to let it in: lace desk permit list.md --write --anyone; lace update" in told
+    update = alice.lace("update", expect=1)
+    assert update["refused"][0]["let_in"] == out["let_in"]
+    assert "  To let it in: lace desk permit list.md --write --anyone; lace update" in alice.text("update", expect=1)
+    alice.lace(*shlex.split(out["let_in"][0])[1:])
+    assert (_main(alice)["relation"], _main(alice)["kept_out"]) == ("behind", [])
+    assert alice.lace("update")["written"] == ["list.md"]
+
+
+def test_the_command_says_of_everybody_else_what_the_rule_says(trio: tuple[Person, Person, Person]) -> None:
+    """CLAY-80: who lets one in does not let in another, and of several rules each is named."""
+    alice, bob, _ = trio
+    alice.lace("desk", "permit", "list.md", "--write", "--not", "bob", "cara")
+    alice.lace("desk", "permit", "notes", "--write", "--only", "cara")
+    bob.write("list.md", "bread\n")
+    bob.write("notes/own.md", "bob's\n")
+    bob.lace("release", "1.1.0")
+    bob.lace("sync", "stick")
+    alice.lace("sync", "stick")
+    (out,) = _main(alice)["kept_out"]
+    assert out["let_in"] == [
+        "lace desk permit list.md --write --not cara",
+        "lace desk permit notes --write --only bob cara",
+    ]
+    for command in out["let_in"]:
+        alice.lace(*shlex.split(command)[1:])
+    assert alice.lace("update")["refused"] == []
+
+
+def test_what_may_come_in_still_comes(trio: tuple[Person, Person, Person]) -> None:
+    """CLAY-80, LAZ-54: one friend's release is kept out, and the desk is behind another's all the same."""
+    alice, bob, cara = trio
+    alice.lace("desk", "permit", "list.md", "--write", "--not", "bob")
+    bob.write("list.md", "bread\n")
+    bob.lace("release", "1.1.0")
+    cara.write("notes.md", "cara's\n")
+    cara.lace("release", "1.2.0")
+    for person in (bob, cara, alice):
+        person.lace("sync", "stick")
+    desk = _main(alice)
+    assert desk["relation"] == "behind"
+    assert [out["name"] for out in desk["kept_out"]] == ["bob"]
