@@ -78,7 +78,7 @@ AUDITS: Final = (
         "conflicts",
         "Which versions were released with different contents, and how was it settled?",
         finds=False,
-        columns="desk version releases contents released_by state decided_by decided proof",
+        columns="desk version releases contents released_by state decided_by decided ended_by proof",
     ),
     Audit(
         "silent-conflicts",

@@ -1,6 +1,7 @@
 -- Contested versions over all exports together, even where no single member holds both sides. What a revocation cut
 -- off counts for nobody, and a decision only where it is seen. A version is resolved once everybody who has both sides
--- says of themselves that they took the decision in; until then it is proposed.
+-- says of themselves that they took the decision in; until then it is proposed. One that was decided in several ways ends
+-- with a version under which all of these were released, once that is decided in one way.
 WITH hot AS (
     SELECT desk, version FROM told_releases WHERE state NOT IN ('mismatch', 'after-cut')
     GROUP BY desk, version HAVING min(content_sha512) <> max(content_sha512)
@@ -38,14 +39,33 @@ decided AS (
     GROUP BY r.desk, r.version, r.hash
 ),
 settled AS (
-    SELECT c.desk, c.version, count(DISTINCT d.holds) AS outcomes, min(d.time) AS time,
+    SELECT c.desk, c.version, count(DISTINCT d.holds) AS outcomes, min(d.time) AS time, collect_set(d.holds) AS held,
         sort_array(collect_set(d.node)) AS deciders, array_join(sort_array(collect_set(d.hash)), ' ') AS resolutions
     FROM contested c
     JOIN decided d ON d.desk = c.desk AND d.version = c.version
         AND size(array_except(c.releases, array_union(d.sides, array(d.holds)))) = 0
     GROUP BY c.desk, c.version
 ),
-taken AS (SELECT desk, version, min(state = 'resolved') AS by_all FROM conflicts GROUP BY desk, version)
+leads AS (
+    SELECT DISTINCT s.desk, s.version, d.version AS above
+    FROM settled s
+    JOIN decided d ON d.desk = s.desk AND d.version <> s.version AND size(array_except(s.held, d.sides)) = 0
+    WHERE s.outcomes > 1
+),
+-- Where that one was decided in several ways too, the one above it is looked at, and no further.
+reached AS (
+    SELECT desk, version, above FROM leads
+    UNION
+    SELECT a.desk, a.version, b.above FROM leads a JOIN leads b ON b.desk = a.desk AND b.version = a.above
+),
+taken AS (SELECT desk, version, min(state = 'resolved') AS by_all FROM conflicts GROUP BY desk, version),
+ended AS (
+    SELECT r.desk, r.version, min(r.above) AS ended_by, max(t.by_all) AS by_all
+    FROM reached r
+    JOIN settled o ON o.desk = r.desk AND o.version = r.above AND o.outcomes = 1
+    LEFT JOIN taken t ON t.desk = r.desk AND t.version = r.above
+    GROUP BY r.desk, r.version
+)
 SELECT
     c.desk,
     c.version,
@@ -54,12 +74,15 @@ SELECT
     transform(c.nodes, x -> coalesce(element_at(n.names, x), x)) AS released_by,
     CASE
         WHEN s.outcomes IS NULL THEN 'open'
-        WHEN s.outcomes > 1 THEN 'decided twice'
+        WHEN s.outcomes > 1 AND e.ended_by IS NULL THEN 'decided twice'
+        WHEN s.outcomes > 1 AND e.by_all THEN 'ended'
+        WHEN s.outcomes > 1 THEN 'proposed'
         WHEN t.by_all THEN 'resolved'
         ELSE 'proposed'
     END AS state,
     transform(s.deciders, x -> coalesce(element_at(n.names, x), x)) AS decided_by,
     s.time AS decided,
+    e.ended_by,
     concat_ws(' ', array_join(c.releases, ' '), s.resolutions) AS proof
 FROM contested c
 CROSS JOIN (
@@ -68,4 +91,5 @@ CROSS JOIN (
 ) n
 LEFT JOIN settled s ON s.desk = c.desk AND s.version = c.version
 LEFT JOIN taken t ON t.desk = c.desk AND t.version = c.version
+LEFT JOIN ended e ON e.desk = c.desk AND e.version = c.version
 ORDER BY c.desk, c.version

@@ -13,7 +13,7 @@ from spark_export.html import page
 from spark_export.naming import distinct
 from spark_export.reports import Report, audit_called, open_exports, run
 from tests.people import Person
-from tests.spark_export import every_report, meet, rows_of, sync
+from tests.spark_export import begin, every_report, meet, release_text, rows_of, sync
 from tests.spark_export.groups import Group, make_group
 from vault.suite import SigningKey
 
@@ -92,6 +92,35 @@ def test_a_decision_holds_once_everybody_took_it_in(
         open_exports(spark, [tmp_path / "out"])
         states += [row["state"] for row in run(spark, audit_called("conflicts")).as_objects()]
     assert states == ["proposed", "resolved"]
+
+
+def test_two_decisions_end_with_a_decision_on_both(
+    spark: SparkSession, alice: Person, bob: Person, tmp_path: Path
+) -> None:
+    """APP-9, LAZ-42: two decided one version differently, and though both were decided since that seemed to wait."""
+    begin(alice)
+    meet(alice, bob, tmp_path / "stick")
+    bob.lace("update")
+
+    def states() -> list[tuple[str, str, str | None]]:
+        sync(alice, bob)
+        for each in (alice, bob):
+            each.lace("export", str(tmp_path / "out"))
+        open_exports(spark, [tmp_path / "out"])
+        rows = run(spark, audit_called("conflicts")).as_objects()
+        return [(row["version"], row["state"], row["ended_by"]) for row in rows]
+
+    for person in (alice, bob):
+        release_text(person, "2.0.0", f"{person.name}\n")
+    sync(alice, bob)
+    for person in (alice, bob):
+        person.write("a.txt", f"both, says {person.name}\n")
+        person.lace("resolve", "2.0.0", "--merged", "2.1.0", "--yes")
+    assert states() == [("2.0.0", "decided twice", None), ("2.1.0", "open", None)]
+    alice.lace("resolve", "2.1.0", "--prefer", "bob")
+    assert states() == [("2.0.0", "proposed", "2.1.0"), ("2.1.0", "proposed", None)]
+    bob.lace("resolve", "2.1.0", "--accept")
+    assert states() == [("2.0.0", "ended", "2.1.0"), ("2.1.0", "resolved", None)]
 
 
 def test_two_of_one_name_are_told_apart(spark: SparkSession, tmp_path: Path) -> None:
