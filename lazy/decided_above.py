@@ -13,7 +13,7 @@ from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor
 from vault.store import Store
 
-__all__ = ["is_between", "is_undecided", "with_ended"]
+__all__ = ["is_between", "is_undecided", "nearest_first", "with_ended"]
 
 
 def is_between(store: Store, results: Collection[RecordHash], sides: Sequence[RecordHash]) -> bool:
@@ -50,7 +50,7 @@ def with_ended(store: Store, found: Sequence[Conflict], mine: Mapping[str, Colle
     waiting = [one for one in reversed(found) if is_undecided(one)]  # what ends others mostly has a higher number
     while waiting:
         for one in waiting:
-            for other in _nearest_first(one, known.values()):
+            for other in nearest_first(one, known.values()):
                 if other.status is Status.PENDING or (one.id, other.id) in apart:
                     continue
                 if not is_between(store, one.results, [side.commit for side in other.sides]):
@@ -65,7 +65,7 @@ def with_ended(store: Store, found: Sequence[Conflict], mine: Mapping[str, Colle
     return list(known.values())
 
 
-def _nearest_first(one: Conflict, others: Collection[Conflict]) -> list[Conflict]:
+def nearest_first(one: Conflict, others: Collection[Conflict]) -> list[Conflict]:
     """Return the other versions of a desk, those above first: the next one is mostly what it is about."""
     at, of_desk = one.version, [(other.version, other) for other in others if other.desk == one.desk]
     ranked = [(version < at, version, other) for version, other in of_desk if at and version and version != at]

@@ -29,7 +29,7 @@ from lazy.belonging.requests import RequestInfo, requests
 from lazy.conflict_words import side_names, side_words, update_command, update_desk
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind
-from lazy.folder.heads import ending_releases
+from lazy.folder.heads import ending_releases, ending_with
 from lazy.noted_visits import sync_command
 from lazy.people import label_of
 from lazy.places.registry import Place, is_encrypted, places
@@ -173,8 +173,8 @@ def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict], n
 
 
 def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need, ...]:
-    ended = ending_releases(vault, still_open)
-    found = [need for one in still_open for need in _conflict_needs(vault, one, ended.get(one.id))]
+    ended, above = ending_releases(vault, still_open), ending_with(vault, still_open)
+    found = [need for one in still_open for need in _conflict_needs(vault, one, ended.get(one.id), above.get(one.id))]
     if (held := now.held_back) is not None:  # nothing else can be dealt with before it
         command = "lace adopt" if held["code"] == VaultForked.code else "lace sync"
         found.insert(0, Need("held-back", NeedKind.HELD_BACK, held["message"], held["hint"], command))
@@ -264,7 +264,10 @@ def reason(conflict: Conflict) -> str:
     return "released with different content" if is_version else "do not merge by themselves"
 
 
-def _conflict_needs(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> list[Need]:
+def _conflict_needs(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None, above: Conflict | None) -> list[Need]:
+    """Return what a conflict asks of a person: nothing of its own where it ends with the one `above`."""
+    if above is not None and ended is None:
+        return []
     names = side_names(conflict, vault.node.text)
     detail = [f"Conflict {conflict.id}", f"Common ancestor: {conflict.common_words}"]
     for side, name in zip(conflict.sides, names, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from textual.binding import BindingType
 from textual.content import Content
@@ -23,7 +23,7 @@ from lace_tui.words.inert import inert
 from lazy.conflict_words import OVERTAKEN, deciding_words, side_names, update_command
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, Proposal
-from lazy.folder.heads import ending_releases
+from lazy.folder.heads import ending_releases, ending_with
 from lazy.people import label_of
 from lazy.resolving.draft_files import edited_paths
 from lazy.resolving.resolve import Resolved, accept_resolution, resolve_prefer
@@ -35,6 +35,9 @@ from vault.watch import Watch
 __all__ = ["Conflicts"]
 
 _NONE = "No conflict is open."
+
+
+_Read: TypeAlias = tuple[str, list[Conflict], dict[str, str], dict[str, str]]
 
 
 class Conflicts(Listing):
@@ -51,20 +54,22 @@ class Conflicts(Listing):
         self._conflicts: dict[str, Conflict] = {}
         self._is_read = False
         self._ended: dict[str, str] = {}  # of conflicts that an update ends: whose release does
+        self._above: dict[str, str] = {}  # of conflicts that end with another one: what that is called
         self._me = ""
 
-    def read(self, vault: Vault) -> tuple[str, list[Conflict], dict[str, str]]:
-        """Read the open conflicts, and which of them something that was released since ends."""
+    def read(self, vault: Vault) -> _Read:
+        """Read the open conflicts, and which of them something that was released since ends, or another one does."""
         with vault.store.reading():
             found = conflicts(vault)
             ended = ending_releases(vault, found)
             by = {key: f"{label_of(vault, release.node)} {release.version}" for key, release in ended.items()}
-            return vault.node.text, found, by
+            above = {key: other.what for key, other in ending_with(vault, found).items() if key not in ended}
+            return vault.node.text, found, by, above
 
-    def show(self, value: tuple[str, list[Conflict], dict[str, str]]) -> None:
+    def show(self, value: _Read) -> None:
         """Show the open conflicts."""
         self._is_read = True
-        self._me, found, self._ended = value
+        self._me, found, self._ended, self._above = value
         self._conflicts = {conflict.id: conflict for conflict in found}
         shown = sorted(found, key=lambda conflict: conflict.id in self.lace.aside)
         self.fill([(conflict.id, self._line(conflict)) for conflict in shown])
@@ -75,7 +80,11 @@ class Conflicts(Listing):
         text += mark(" <> ".join(side_names(conflict, self._me)), NOTE)
         why = reason(conflict)
         if ended := self._ended.get(conflict.id):
-            return text + mark(f"  {ended} ends it: {update_command(conflict)}", GOOD)
+            update = update_command(conflict)
+            way = f"{self.key_of('update')} on Home" if update == "lace update" else update
+            return text + mark(f"  {ended} ends it: {way}", GOOD)
+        if above := self._above.get(conflict.id):
+            return text + mark(f"  ends with {above}", QUIET)
         if conflict.proposals:  # before the reason, which a narrow screen may cut
             text += mark(f"  {', '.join(dict.fromkeys(p.name for p in conflict.proposals))} decided: A accepts", GOOD)
         return text + mark(f"  {why}", QUIET)
@@ -90,6 +99,8 @@ class Conflicts(Listing):
             when = ago(Tai.parse(side.tai).to_utc_iso(), self.lace.now_ns)
             lines.append(f"{name}  {side.version or 'not released'}  {when}  {side.content_sha512[:23]}")
         lines += [f"{one.word} decided for {conflict.proposed_words(one)}" for one in conflict.proposals]
+        if above := self._above.get(conflict.id):
+            lines.append(f"The decisions on it are the sides of {above}: it ends with that.")
         if ended := self._ended.get(conflict.id):
             lines.append(f"{ended} was released since and ends it: update")
         if conflict.is_overtaken:
@@ -194,7 +205,7 @@ class Conflicts(Listing):
         aside = self.lace.aside
         self.lace.aside = aside - chosen if chosen <= aside else aside | chosen
         self.lines.marked = frozenset()
-        self.show((self._me, list(self._conflicts.values()), self._ended))
+        self.show((self._me, list(self._conflicts.values()), self._ended, self._above))
         self.lines.action_first()
 
     def action_accept(self) -> None:
@@ -284,7 +295,7 @@ class Conflicts(Listing):
         """Offer to sync after the last one."""
         if len(decided.done) >= len(self._conflicts) and self.is_active and not (decided.clashes or decided.late):
             self.lace.offer_sync(decided.following)
-        return resolved_card(decided)
+        return resolved_card(decided, self.lace.taste.keys)
 
 
 def _other_lines(vault: Vault, for_side: Sequence[Conflict]) -> list[Content]:

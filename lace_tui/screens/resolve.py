@@ -335,7 +335,7 @@ class Resolve(Editing):
         if left:
             self.notify(f"Written. {plural(len(left), 'conflict')} left.", markup=False)
         if self.conflict_id not in {one.conflict for one in decided.done}:
-            return resolved_card(decided)  # they went on to another one meanwhile
+            return resolved_card(decided, self.lace.taste.keys)  # they went on to another one meanwhile
         if not self.is_active:
             self._is_decided = True
         elif left:
@@ -344,4 +344,4 @@ class Resolve(Editing):
             self.app.pop_screen()
             if not decided.late:
                 self.lace.offer_sync(decided.following)
-        return resolved_card(decided)
+        return resolved_card(decided, self.lace.taste.keys)

@@ -95,7 +95,8 @@ def plan_lines(plan: Updated, keys: Mapping[str, str]) -> list[Content]:
         lines.append(mark(f"{plural(out.lacking, 'release')} not all here: lace links", NOTE))
         lines += [mark(line, NOTE) for line in parts_lines(out.parts, is_lost=out.is_lost)]
     if out.away:
-        lines.append(mark(f"! The content of {out.away}, which is yours, is not here: lace sync --all", BAD))
+        way = f"{key_of('sync-all', keys)} on Home syncs all places"
+        lines.append(mark(f"! The content of {out.away}, which is yours, is not here: {way}", BAD))
     return lines
 
 
@@ -224,8 +225,8 @@ class Decided(NamedTuple):
         return [path for one in self.done for path in one.conflicts]
 
 
-def resolved_card(decided: Decided) -> Card:
-    """Return the card of decisions that were just made."""
+def resolved_card(decided: Decided, keys: Mapping[str, str]) -> Card:
+    """Return the card of decisions that were just made; `keys` are those that the person changed."""
     done, left = decided.done, decided.clashes
     moved = files_moved_text(sum(files_in(one.written) for one in done), sum(files_in(one.deleted) for one in done))
     lines = [mark(f"= {plural(len(done), 'conflict')} decided, {moved}", GOOD)]
@@ -236,5 +237,6 @@ def resolved_card(decided: Decided) -> Card:
         lines.append(mark(f"! your newer work and the decision both changed {few(left)}", BAD))
         lines.append(mark(f"next: {decided.following}"))
     elif decided.following and not decided.late:
-        lines.append(mark(f"next: {decided.following}, so that your friends learn of it"))
+        syncs = key_of("sync-all", keys)
+        lines.append(mark(f"next: {syncs} on Home, or {decided.following}, so that your friends learn of it"))
     return Card("Resolve: done", (*lines, *late_lines(decided.late)), bool(left or texts or decided.late))

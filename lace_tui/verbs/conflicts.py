@@ -25,7 +25,7 @@ from lace_tui.words.times import moment
 from lazy.conflict_words import OVERTAKEN, detected_iso, side_words, update_command
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, Proposal, Side
-from lazy.folder.heads import ending_releases
+from lazy.folder.heads import ending_releases, ending_with
 from lazy.people import label_of
 from lazy.remembered import CONFLICTS, generation
 from lazy.resolving.regions import PathRegions
@@ -97,11 +97,13 @@ def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answ
 
 def conflicts_data(vault: Vault, found: Sequence[Conflict]) -> list[dict[str, Any]]:
     """Return conflicts as `--json` shows them."""
-    ended = ending_releases(vault, found)
-    return [_conflict_data(vault, conflict, ended.get(conflict.id)) for conflict in found]
+    ended, above = ending_releases(vault, found), ending_with(vault, found)
+    return [_conflict_data(vault, one, ended.get(one.id), above.get(one.id)) for one in found]
 
 
-def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> dict[str, Any]:
+def _conflict_data(
+    vault: Vault, conflict: Conflict, ended: ReleaseInfo | None, above: Conflict | None
+) -> dict[str, Any]:
     from lazy.resolving.opening import disagreeing  # noqa: PLC0415 - mostly nothing is in conflict
 
     paths, others = disagreeing(vault, conflict)
@@ -132,6 +134,7 @@ def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) 
         "status": conflict.status,
         "asked_with": conflict.asked_with or None,
         "ended_by": by,
+        "ends_with": {"id": above.id, "version": above.version} if above is not None and by is None else None,
         "proposals": [
             {name: getattr(p, name) for name in ("resolution", "node", "name", "word", "chosen", "release")}
             for p in conflict.proposals
@@ -168,9 +171,9 @@ def _others_line(row: dict[str, Any]) -> str:
 def asked_lines(conflict: Conflict, row: dict[str, Any]) -> list[str]:
     """Return what whoever is asked for a decision has to know of it: which files clash, what is proposed, the rest.
 
-    A conflict that ends as soon as something is taken in asks nobody for anything.
+    A conflict that ends as soon as something is taken in asks nobody for anything, nor does one that ends with another.
     """
-    if row["ended_by"] or not conflict.is_open:
+    if row["ended_by"] or row["ends_with"] or not conflict.is_open:
         return []
     clashing = few([inert(path) for path in _clashing(row)])
     lines = [f"Clashing: {clashing}"] if clashing else []
@@ -192,8 +195,10 @@ def conflict_line(conflict: Conflict) -> str:
 
 
 def ending_words(conflict: Conflict, row: dict[str, Any]) -> str:
-    """Return which release ends a conflict once it is taken in, and by which command; empty where none does."""
-    ended = row["ended_by"]
+    """Return what ends a conflict besides a decision on it: a release, and by which command, or another conflict."""
+    ended, above = row["ended_by"], row["ends_with"]
+    if above:
+        return f"ends with {above['version']}, whose sides are the decisions on it"
     if not ended:
         return ""
     return f"{inert(ended['name'])} {ended['version']} ends it: {inert(update_command(conflict))}"
@@ -201,6 +206,8 @@ def ending_words(conflict: Conflict, row: dict[str, Any]) -> str:
 
 def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint, *, is_full: bool) -> str:
     mark = paint.warn("! open") if conflict.is_open else paint.good(f"= {conflict.status}")
+    if row["ends_with"]:
+        mark = paint.faint(f"- open, with {row['ends_with']['version']}")
     if conflict.asked_with:
         mark = paint.faint(f"- asked with {conflict.asked_with}")
     lines = [f"{mark}  {conflict_line(conflict)}"]
@@ -212,10 +219,11 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint, *, is
     lines += [f"    {inert(path)}" for path in row["paths"][:SHOWN]]
     if (more := len(row["paths"]) - SHOWN) > 0:  # a folder of thousands would push the sides off the screen
         lines.append(f"    and {more} more: lace --json conflicts names all")
-    lines += proposal_lines(conflict)
+    if not row["ends_with"]:
+        lines += proposal_lines(conflict)
     if ending := ending_words(conflict, row):
         lines.append(f"    {ending}")
-    if conflict.is_open:
+    if conflict.is_open and not row["ends_with"]:
         words = inert(side_words(conflict, me))
         lines.append(f"    Decide: lace resolve {conflict.id} {words}, or edit and --merged VERSION")
         lines += [f"    {told}"] if (told := _others_line(row)) else []

@@ -6,13 +6,13 @@ has had that content: such commits stand beside my line until the next commit na
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind, Side
 from lazy.counted import counted
-from lazy.decided_above import is_between
+from lazy.decided_above import is_between, nearest_first
 from lazy.folder.permitted import Refused, refused
 from lazy.overtaken import last_released
 from lazy.people import label_of, node_of
@@ -30,7 +30,8 @@ from vault.revisions.graph import ancestors, is_ancestor, newest
 from vault.revisions.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
 from vault.vault import Vault
 
-__all__ = ["HeadsToTake", "NothingFrom", "ending_releases", "heads_to_update", "missing", "permitted_heads"]
+__all__ = ["HeadsToTake", "NothingFrom", "ending_releases", "ending_with", "heads_to_update", "missing"]
+__all__ += ["permitted_heads"]
 __all__ += ["relation_to", "with_agreed", "with_equal", "with_room", "without_superseded"]
 
 MAX_ALSO = 32  # equal heads remembered for the next commit
@@ -162,6 +163,31 @@ def _ends_with(vault: Vault, conflict: Conflict, other: Conflict) -> bool:
         return False
     results = {*(one.result for one in conflict.proposals), *conflict.results}
     return len(results) > 1 and is_between(vault.store, results, [side.commit for side in other.sides])
+
+
+def ending_with(vault: Vault, found: Sequence[Conflict]) -> dict[str, Conflict]:
+    """Return by id those of the conflicts that are open and end with a decision on another one, and which that is.
+
+    Both stay open until then: each is a version with two contents (LAZ-33), and who changed their mind decides the
+    first anew. But what there is to decide is what the sides of the other one differ in; where that ends with a third,
+    it is the third.
+    """
+    still_open = [conflict for conflict in found if conflict.is_open and not _is_of_heads(conflict)]
+    above: dict[str, Conflict] = {}
+    for one in still_open:
+        if len({*(each.result for each in one.proposals), *one.results}) > 1:  # hardly any was decided twice
+            others = (other for other in nearest_first(one, still_open) if _ends_with(vault, one, other))
+            if (nearest := next(others, None)) is not None:
+                above[one.id] = nearest
+    return {name: _last(other, above) for name, other in above.items()}
+
+
+def _last(conflict: Conflict, above: Mapping[str, Conflict]) -> Conflict:
+    seen = {conflict.id}
+    while (after := above.get(conflict.id)) is not None and after.id not in seen:
+        seen.add(after.id)
+        conflict = after
+    return conflict
 
 
 def _is_of_heads(conflict: Conflict) -> bool:

@@ -33,12 +33,14 @@ def next_command(vault: Vault, place: Place, result: PlaceResult) -> str:
 
 def _next(vault: Vault, result: PlaceResult) -> str:
     if still_open := conflicts(vault):
-        from lazy.folder.heads import ending_releases  # noqa: PLC0415 - of conflicts there are mostly none
+        from lazy.folder.heads import ending_releases, ending_with  # noqa: PLC0415 - of conflicts there are mostly none
 
         ended = ending_releases(vault, still_open)
         if all(conflict.id in ended for conflict in still_open):  # as somebody new finds them
             return update_command(still_open[0])
-        return "lace conflicts" if len(still_open) > 1 else next_to_decide(still_open[0])
+        above = ending_with(vault, still_open)
+        asked = [conflict for conflict in still_open if conflict.id not in above]
+        return "lace conflicts" if len(asked) != 1 else next_to_decide(asked[0])
     here = {desk.name for desk in desks(vault)}
     came = _brings(vault, result, here) | {desk for desk in here if apart_here(vault, desk)}
     if came:

@@ -137,3 +137,36 @@ def test_an_update_that_ends_the_last_ends_all_below_it(again: tuple[Person, Per
     assert ended == [("2.0.0", "2.3.0"), ("2.1.0", "2.3.0"), ("2.2.0", "2.3.0")]
     cara.lace("update")
     assert _open(cara) == []
+
+
+def test_the_first_says_that_it_ends_with_the_second(twice: tuple[Person, Person, Person]) -> None:
+    """LAZ-33, LAZ-42: both are open, and each told how to decide it, though there is one thing to decide."""
+    alice, _, cara = twice
+    for person in (alice, cara):
+        first, second = person.lace("conflicts")["conflicts"]
+        assert first["ends_with"] == {"id": second["id"], "version": "2.1.0"}
+        assert second["ends_with"] is None
+        told = person.text("conflicts")
+        assert told.startswith(f"- open, with 2.1.0  {first['id']}  ")
+        assert "    ends with 2.1.0, whose sides are the decisions on it" in told
+        assert f"lace resolve {first['id']}" not in told
+        assert f"Decide: lace resolve {second['id']}" in told
+        assert person.lace("status")["conflicts"] == 2
+    told = cara.text("sync", "stick", expect=1)
+    assert f"lace resolve {first['id']}" not in told
+
+
+def test_each_of_several_says_that_it_ends_with_the_last(again: tuple[Person, Person, Person]) -> None:
+    """LAZ-42: of versions that stand on each other the last one is to be decided."""
+    alice, _, _ = again
+    rows = alice.lace("conflicts")["conflicts"]
+    assert [row["ends_with"] and row["ends_with"]["version"] for row in rows] == ["2.2.0", "2.2.0", None]
+
+
+def test_a_decision_that_nobody_saw_is_asked_for_itself(twice: tuple[Person, Person, Person]) -> None:
+    """LAZ-42: who changed their mind on the first made it one that does not end with the second."""
+    alice, bob, _ = twice
+    bob.lace("resolve", "2.0.0", "--prefer", "alice")
+    for person in (bob, alice):
+        person.run("sync", "stick")
+    assert [row["ends_with"] for row in alice.lace("conflicts")["conflicts"]] == [None, None]

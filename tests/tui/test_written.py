@@ -121,7 +121,7 @@ _LINK: dict[str, Any] = {
         update_card(Updated(Relation.BEHIND, moves=Moves(**_LINK)), (), {}).lines,
         undo_lines(Undone("main revision 2 is taken back", "main", 2, **_LINK)),
         undone_card((Undone("main revision 2 is taken back", "main", 2, **_LINK), ())).lines,
-        resolved_card(Decided((Resolved("c1", Status.MERGED, None, None, _COMMIT, **_LINK),), "")).lines,
+        resolved_card(Decided((Resolved("c1", Status.MERGED, None, None, _COMMIT, **_LINK),), ""), {}).lines,
     ],
     ids=["update's plan", "update", "undo's plan", "undo", "resolve"],
 )
@@ -163,7 +163,7 @@ def test_what_is_not_named_is_counted() -> None:
     assert "  and 13 more" in [line.plain for line in plan_lines(plan, {})]
     assert clash_lines(conflict, "bob")[-1] == "  and 5 more"
     done = Resolved("c1", Status.MERGED, None, None, _COMMIT, conflicts=tuple(paths[:9]))
-    assert "f03.txt, f04.txt and 4 more" in resolved_card(Decided((done,), "")).lines[1].plain
+    assert "f03.txt, f04.txt and 4 more" in resolved_card(Decided((done,), ""), {}).lines[1].plain
 
 
 def test_what_a_rule_of_the_desk_keeps_out_is_told() -> None:
