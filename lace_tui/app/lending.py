@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
+from lace_tui.keys.keymap import key_of
+
 if TYPE_CHECKING:
     from lace_tui.app.front import Front
     from lace_tui.app.working import Working
@@ -53,10 +55,10 @@ class Lending:
         from vault.files import FileTooLarge, read_bounded  # noqa: PLC0415
         from vault.vault import DOT_VAULT  # noqa: PLC0415
 
+        here = key_of("edit-here", self._front.taste.keys)
         if edit is None or self._front.folder is None:
-            self._front.notify(
-                "No editor is known: set EDITOR before you open lace, or edit here with e.", markup=False
-            )
+            told = f"No editor is known: set EDITOR before you open lace, or edit here with {here}."
+            self._front.notify(told, markup=False)
             return None
         dot = self._front.folder / DOT_VAULT
         clear_away(dot, self._working.world().now_ns())
@@ -65,11 +67,13 @@ class Lending:
                 with self._front.suspend():
                     edit(draft)
             except SuspendNotSupported:
-                self._front.notify("This terminal cannot be lent to an editor; edit here with e.", markup=False)
+                told = f"This terminal cannot be lent to an editor; edit here with {here}."
+                self._front.notify(told, markup=False)
                 return None
             except EditorFailed as error:
                 error.hint = (
-                    "Edit here with e, or set EDITOR to a program that edits the file it is given, and open lace anew."
+                    f"Edit here with {here}, or set EDITOR to a program that edits the file it is given, and open lace"
+                    " anew."
                 )
                 raise
             if _is_as_lent(draft, content):  # it may be longer than what is taken: the markers of a clash are in it

@@ -305,7 +305,7 @@ def _invitation(home: PlaceScreen, told: tuple[Invitation, str]) -> Card | None:
     if doubt:
         lines.append(mark(f"! {doubt}", BAD))
     if not made.places:
-        lines.append(mark("! It names no place to meet yet: add one first with a.", BAD))
+        lines.append(mark(f"! It names no place to meet yet: add one first with {home.key_of('new-place')}.", BAD))
     if not home.is_active:  # it is made, and must not be lost
         return Card(_INVITATION, tuple(lines))
     home.app.push_screen(Page(_INVITATION, lines, line))

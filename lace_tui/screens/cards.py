@@ -159,10 +159,16 @@ def released_card(shared: Shared, keys: Mapping[str, str], *, has_place: bool) -
     lines = [mark(f"= {done.desk} {done.version} is released", GOOD), mark(said)]
     lines += [mark(f"  pushed to {result.name}") for result in pushed if not result.queued]
     lines += [mark(f"  {result.name} is not reached; it stays in the queue", BAD) for result in pushed if result.queued]
-    lines += [mark(sentence, BAD) for sentence in shared.told]
+    lines += [mark(_or_here(sentence, keys), BAD) for sentence in shared.told]
     if not pushed or any(result.queued for result in pushed):
         lines.append(mark(f"next: {following}"))
     return Card("Release: done", tuple(lines), bool(shared.told))
+
+
+def _or_here(sentence: str, keys: Mapping[str, str]) -> str:
+    """Return a sentence that ends with a command, with the key that does the same here."""
+    doing = next((name for command, name in _DOING.items() if sentence.endswith(f": {command}")), "")
+    return f"{sentence}, or here {key_of(doing, keys)}" if doing else sentence
 
 
 def place_card(

@@ -67,15 +67,16 @@ def _told(asker: PlaceScreen, action_id: str, found: Checked | StoreDamaged) -> 
         helps, lines = found.hint == StoreDamaged.hint, [mark(f"! {found.message}", BAD), mark(found.hint)]
         title = "Check: the store is damaged"
     elif found.report.ok:
-        return Card("Check: all is whole", tuple(_lines(found)))
+        return Card("Check: all is whole", tuple(_lines(found, asker)))
     else:
-        helps, lines = found.helps, _lines(found)
+        helps, lines = found.helps, _lines(found, asker)
         title = f"Check: {plural(len(found.report.bad), 'thing')} wrong"
-    card = Card(title, (*lines, *([mark(f"next: {_REPAIR}")] if helps else [])), is_bad=True)
+    following = f"next: {asker.key_of('check')} in Audit, or {_REPAIR}"
+    card = Card(title, (*lines, *([mark(following)] if helps else [])), is_bad=True)
 
     def decided(is_agreed: bool | None) -> None:
         if is_agreed:
-            asker.lace.begin_unopened("Repair", partial(_repair, found), _repaired, _REPAIR)
+            asker.lace.begin_unopened("Repair", partial(_repair, found), partial(_repaired, asker), _REPAIR)
         else:
             asker.lace.keep(card)
 
@@ -89,13 +90,16 @@ def _told(asker: PlaceScreen, action_id: str, found: Checked | StoreDamaged) -> 
     return None
 
 
-def _repaired(found: Checked) -> Card:
+def _repaired(asker: PlaceScreen, found: Checked) -> Card:
     is_whole = found.report.ok
-    return Card("Repair: done" if is_whole else "Repair: not all is whole", tuple(_lines(found)), is_bad=not is_whole)
+    return Card(
+        "Repair: done" if is_whole else "Repair: not all is whole", tuple(_lines(found, asker)), is_bad=not is_whole
+    )
 
 
-def _lines(found: Checked) -> list[Content]:
-    told = list(checked_lines(found))
+def _lines(found: Checked, asker: PlaceScreen) -> list[Content]:
+    refused = f"{asker.key_of('refused')} in Audit"
+    told = [(tone, head, text.replace("lace quarantine", refused)) for tone, head, text in checked_lines(found)]
     lines = [mark(f"{head} {text}".strip(), _TONES[tone]) for tone, head, text in told[:_NAMED]]
     more = [mark(f"{line}: {_CHECK} lists all", QUIET) for line in more_lines(len(told), _NAMED)]
     return [*lines, *more]

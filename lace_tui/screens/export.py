@@ -182,7 +182,8 @@ class Export(Listing):
         lines += [mark(f"! {note}", BAD)] if note else []
         problem = lacking(done.damaged) if done.damaged else None
         lines += [mark(f"! {problem.message} {problem.hint}", BAD)] if problem is not None else []
-        lines.append(mark(f"next: lace report all {as_option('--input', where)}", NOTE))
+        asked = f"{self.key_of('report')} answers a question over it, or: lace report all {as_option('--input', where)}"
+        lines.append(mark(f"next: {asked}", NOTE))
         if self.is_active:
             self.app.push_screen(Page("Exported", [*lines, *_table_lines(done)]))
         return Card(f"Export: {inert(where)}", tuple(lines), is_bad=bool(done.damaged))

@@ -5,6 +5,8 @@ Time travel is by case: a revision's number, a version, a label or a date (CLAY-
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -13,6 +15,7 @@ from textual.content import Content
 
 from lace_tui.keys.actions import Scope
 from lace_tui.keys.bindings import bindings_of
+from lace_tui.keys.keymap import key_of
 from lace_tui.model.view import ago, beginning
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
@@ -252,7 +255,13 @@ class History(Listing):
             return made, follow(vault, Occasion.COMMIT, watch) if made else []
 
         where = "" if desk == MAIN else f" {as_option('--desk', desk)}"
-        self.lace.begin("Commit", do, _committed, f"lace commit {as_option('-m', text)}{where}", refused)
+        self.lace.begin(
+            "Commit",
+            do,
+            partial(_committed, self.lace.taste.keys),
+            f"lace commit {as_option('-m', text)}{where}",
+            refused,
+        )
 
     def action_prune(self) -> None:
         """Ask how much old content stays, and let the rest go after the plan."""
@@ -318,7 +327,7 @@ def _nameless(vault: Vault, key: str, here: Path) -> _Nameless:
     return _Nameless(desk, meant, number, meant == newest.commit, option)
 
 
-def _committed(done: tuple[Committed | Unchanged, list[PlaceResult]]) -> Card:
+def _committed(keys: Mapping[str, str], done: tuple[Committed | Unchanged, list[PlaceResult]]) -> Card:
     made, pushed = done
     out = [one for one in made.problems if one.kind == "skipped"]
     told = [mark(f"! {one.path} {one.reason}; it was left out.", BAD) for one in out[:_NAMED]]
@@ -329,7 +338,7 @@ def _committed(done: tuple[Committed | Unchanged, list[PlaceResult]]) -> Card:
     lines = [mark(f"= {made.desk}@{made.revision}: {counted(made)}", GOOD)]
     lines += [mark(f"  pushed to {result.name}") for result in pushed if not result.queued]
     lines += [mark(f"  {result.name} is not reached; it stays in the queue", BAD) for result in pushed if result.queued]
-    lines.append(mark("next: release it, so that your friends get it", QUIET))
+    lines.append(mark(f"next: {key_of('release', keys)} on Home releases it, so that your friends get it", QUIET))
     return Card("Commit: done", (*lines, *told))
 
 

@@ -136,7 +136,9 @@ class Home(PlaceScreen):
         if view.new > len(view.came):
             came.append(("", mark(f"... {view.new - len(view.came)} more", QUIET)))
         self.query_one("#came", Panel).fill(came, mark("Nothing that is not in your folder.", QUIET))
-        self.query_one("#needs", Panel).fill([(n.id, need_row(n)) for n in view.needs], calm(view))
+        self.query_one("#needs", Panel).fill(
+            [(n.id, need_row(n, self.lace.taste.keys)) for n in view.needs], calm(view)
+        )
 
     def _prefer_present(self) -> None:
         """Begin with a place that is here and refused nothing last time, unless the person has moved already."""
@@ -201,7 +203,7 @@ class Home(PlaceScreen):
         """Return what needs me, and what came of the last sync or update."""
         view, card = self._view, self.lace.card
         needs = list(view.needs) if view is not None else []
-        lines = [need_row(need).split("\n")[0] for need in needs[:_SMALL_NEEDS]]
+        lines = [need_row(need, self.lace.taste.keys).split("\n")[0] for need in needs[:_SMALL_NEEDS]]
         lines += [mark(f"... {len(needs) - _SMALL_NEEDS} more", QUIET)] if len(needs) > _SMALL_NEEDS else []
         return [*lines, *([mark(card.title, STRONG), *card.lines[:_SMALL_CARD]] if card is not None else [])]
 

@@ -129,7 +129,7 @@ class Peers(Listing):
             name = cell(place.name, max(before, width_of(place.name) + 1))
             rows.append((f"place {place.name}", mark(name, STRONG) + mark(f"{place.kind}  {seen}", QUIET)))
         if not value.places:
-            rows.append(("", mark("None yet: lace place add NAME DIR", QUIET)))
+            rows.append(("", mark(f"None yet: {self.key_of('new-place')} on Home adds one", QUIET)))
         self.fill(rows)
 
     def _cell(self, own: Mark | None, theirs: Mark | None, wide: int) -> Any:

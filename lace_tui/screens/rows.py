@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from lace_tui.keys.keymap import key_of
 from lace_tui.model.view import FILES_LIMIT, NeedKind, ago
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark, rows
 from lace_tui.words.inert import inert
@@ -137,11 +138,16 @@ def came_detail(came: Came, home: HomeView) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def need_row(need: Need) -> Content:
-    """Return what waits for a person, with its command."""
+def need_row(need: Need, keys: Mapping[str, str]) -> Content:
+    """Return what waits for a person, with its command; `keys` are those that the person changed."""
     sign = "?" if need.kind in {NeedKind.PROPOSAL, NeedKind.REQUEST, NeedKind.DESK} else "!"
     first = mark(f"{sign} {need.title}", BAD if need.kind in {NeedKind.CONFLICT, NeedKind.HELD_BACK} else NOTE)
-    return rows(first, mark(f"  {need.facts}", QUIET), mark(f"  {need.command}"))
+    return rows(first, mark(f"  {need.facts}", QUIET), mark(f"  {_or_key(need.command, keys)}"))
+
+
+def _or_key(command: str, keys: Mapping[str, str]) -> str:
+    """Return a command that has its placeholders still, with the key that asks for them here."""
+    return f"{key_of('new-place', keys)} here, or {command}" if command.startswith("lace place add") else command
 
 
 def calm(view: HomeView) -> Content:
