@@ -59,7 +59,7 @@ def closed_here(path: Path, patience: float) -> Iterator[bool]:
     """
     store = _which(path)
     with _changed:
-        is_closed = _changed.wait_for(lambda: store not in {*_opened.values(), *_closed}, patience)
+        is_closed = _changed.wait_for(lambda: store not in _closed and store not in list(_opened.values()), patience)
         if is_closed:
             _closed.add(store)
     try:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import proxy
 
 from vault.desks.chunks import part_of, pieces_of, whole_of
 from vault.desks.ports import Part
@@ -36,6 +38,16 @@ _APPS = (
 )
 
 
+def _stored_bytes(packs: Packs, p: int, inline: bytes) -> bytes:
+    """Return a record's bytes; of what is damaged nothing, which no record is."""
+    if inline:
+        return inline
+    try:
+        return packs.read(p) or b""
+    except DataError:
+        return b""
+
+
 class Reads:
     """What a store answers about its records without changing anything.
 
@@ -53,8 +65,9 @@ class Reads:
         self.db = db
         self.packs = packs
         self._pages = pages
-        # Queries ask for a record's bytes wherever they rest; what is damaged answers with nothing, which no record is.
-        db.create_function("stored", 2, self._stored_bytes)
+        # Queries ask for a record's bytes wherever they rest. SQLite holds what it calls where no collector looks: if
+        # that held the store, neither would ever go.
+        db.create_function("stored", 2, partial(_stored_bytes, proxy(packs)))
         db.create_function("hash_text", 2, _hash_text, deterministic=True)  # links name records so
 
     @contextmanager
@@ -130,14 +143,6 @@ class Reads:
         if not is_record(record, found):
             raise PackDamaged(f"The bytes stored for {record.text} are not that record.")
         return found
-
-    def _stored_bytes(self, p: int, inline: bytes) -> bytes:
-        if inline:
-            return inline
-        try:
-            return self.packs.read(p) or b""
-        except DataError:
-            return b""
 
     def content(self, record: RecordHash) -> bytes | None:
         """Return a whole content or page of at most 32 MiB, put together from its chunks; None when not here.

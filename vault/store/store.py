@@ -9,8 +9,9 @@ position in this store: it serves wake routing and cursors, never visibility (IN
 from __future__ import annotations
 
 import sqlite3
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -58,12 +59,14 @@ class Store(Reads):
     def __init__(
         self, path: Path, *, create: bool = False, mending: bool = False, db: sqlite3.Connection | None = None
     ) -> None:
+        self._is_open = False
         alone.note_open(self, path)
         try:
             db = db or connect(path, create=create, mending=mending)
         except BaseException:
             alone.note_closed(self)
             raise
+        self._is_open = True
         self._fresh = Fresh(self.keep_sums)
         super().__init__(path, db, Packs(db, path.parent / "packs"), self._fresh.pages)
         self._symbols = facts.Symbols(self.db)
@@ -75,9 +78,19 @@ class Store(Reads):
 
     def close(self) -> None:
         """Close the file; the instance must not be used afterwards."""
+        self._is_open = False
         self.packs.close()
         self.db.close()
         alone.note_closed(self)
+
+    def __del__(self) -> None:
+        """Close what was dropped and not closed, and say so: its locks kept everybody else from mending the file."""
+        if not self._is_open:
+            return
+        with suppress(Exception):  # another thread may collect it, which closes no connection: that goes by itself
+            self.close()
+        alone.note_closed(self)
+        warnings.warn(f"The store {self.path} was dropped and not closed.", ResourceWarning, source=self, stacklevel=1)
 
     def __enter__(self) -> Self:
         return self
