@@ -33,6 +33,7 @@ __all__ = [
     "conflict_named",
     "conflict_of",
     "conflicts",
+    "is_still_open",
     "note_head_conflict",
     "note_version_conflicts",
 ]
@@ -114,10 +115,19 @@ def conflict_of(vault: Vault, conflict_id: str) -> Conflict:
     raise NoSuchConflict(f"There is no conflict {conflict_id!r}.")
 
 
+def is_still_open(vault: Vault, conflict_id: str) -> bool:
+    """Tell whether the conflict with exactly this id is open; others are looked at only where they say so."""
+    try:
+        return conflict_of(vault, conflict_id).is_open
+    except NoSuchConflict:  # what it was about was taken back since
+        return False
+
+
 def _version_named(vault: Vault, conflict_id: str) -> Conflict | None:
     """Return the version conflict with exactly this id; the others are looked at where decisions on it disagree."""
-    for desk, version, group in _contested(vault):
+    for desk, version in _contested(vault):
         if _id(vault, desk, str(version)) == conflict_id:
+            group = _released_as(vault, desk, version)
             found = _version_conflict(vault, desk, version, group, _lines(vault, desk, [group]))
             if not is_undecided(found):
                 return found
@@ -128,7 +138,7 @@ def _version_named(vault: Vault, conflict_id: str) -> Conflict | None:
 def note_version_conflicts(w: Writer, vault: Vault) -> list[str]:
     """Note when version conflicts were first seen; return the ids of new ones (LAZ-38)."""
     fresh = []
-    for desk, version, _ in _contested(vault):
+    for desk, version in _contested(vault):
         conflict_id = _id(vault, desk, str(version))
         seen = (conflict_id, desk, str(version), w.tai().text)
         row = w.store.run("INSERT OR IGNORE INTO conflict VALUES (?, ?, ?, ?, '', '')", *seen)
@@ -178,16 +188,20 @@ def _id(vault: Vault, *parts: str) -> str:
     return blake3(text.encode()).hexdigest()[:12]
 
 
-def _contested(vault: Vault) -> list[tuple[str, Version, list[ReleaseInfo]]]:
-    """Return every (desk, version) that visible releases give different content, with those that count (H-17)."""
+def _contested(vault: Vault) -> list[tuple[str, Version]]:
+    """Return every (desk, version) that visible releases give different content, sorted (H-17)."""
     # Few versions have several releases: the index alone tells which, and of these only is the content asked.
     rows = vault.store.rows(
         "SELECT desk, version FROM (SELECT desk, version FROM release GROUP BY desk, version HAVING count(*) > 1) s"
         " WHERE (SELECT count(DISTINCT sha512) FROM release r WHERE r.desk = s.desk AND r.version = s.version"
         " AND visible = 1) > 1"
     )
-    found = sorted((str(desk), Version.parse(str(version))) for desk, version in rows)  # as text, 2.10.0 is below 2.9.0
-    return [(desk, version, counted(releases(vault.store, desk, version=version))) for desk, version in found]
+    return sorted((str(desk), Version.parse(str(version))) for desk, version in rows)  # as text, 2.10.0 is below 2.9.0
+
+
+def _released_as(vault: Vault, desk: str, version: Version) -> list[ReleaseInfo]:
+    """Return the releases of a contested version that count."""
+    return counted(releases(vault.store, desk, version=version))
 
 
 class _Lines(NamedTuple):
@@ -217,7 +231,7 @@ def _lines(vault: Vault, desk: str, groups: Sequence[Sequence[ReleaseInfo]]) -> 
 
 def _version_conflicts(vault: Vault) -> list[Conflict]:
     """Return all contested versions, settled or not, each judged once, in (desk, version) order."""
-    contested = _contested(vault)
+    contested = [(desk, version, _released_as(vault, desk, version)) for desk, version in _contested(vault)]
     groups: dict[str, list[list[ReleaseInfo]]] = {}
     for desk, _, group in contested:
         groups.setdefault(desk, []).append(group)

@@ -25,7 +25,7 @@ from lace_tui.words.written import (
     text_data,
     text_lines,
 )
-from lazy.conflicts import conflict_of, conflicts
+from lazy.conflicts import conflict_of, conflicts, is_still_open
 from lazy.contested import Conflict, Side
 from lazy.files import write_lazy_files
 from lazy.folder.unanswered import AGAIN
@@ -250,7 +250,7 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
     """Decide every open conflict for one side; what was settled by an earlier decision is passed over."""
     answers: list[Answer] = []
     for listed in conflicts(vault):
-        if listed.id not in {conflict.id for conflict in conflicts(vault)}:
+        if not is_still_open(vault, listed.id):
             continue
         args.conflict = listed.id
         if args.dry_run:

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+import lazy.conflicts
+from lazy.contested import Conflict
 from tests.cli.befriended import befriend, release
 from tests.people import Person, person_in
 from tests.shelf import Shelf
+from vault.vault import Vault
 
 
 @pytest.fixture
@@ -267,3 +270,28 @@ def test_a_friends_side_of_a_merge_that_was_made_is_not_called_mine(pair: tuple[
     told = bob.text("conflicts", "--all")
     assert "= merged" in told
     assert "(local)" not in told
+
+
+def test_all_are_decided_without_a_look_at_all_for_each(
+    contested: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-39: of 2,000 each looked at all the others anew, and that took hours."""
+    alice, bob = contested
+    for number in range(1, 5):
+        release(alice, f"2.0.{number}", text=f"alice's {number}\n")
+        release(bob, f"2.0.{number}", text=f"bob's {number}\n")
+    bob.lace("sync", "stick", expect=1)
+    alice.lace("sync", "stick", expect=1)
+    looks: list[object] = []
+    real = lazy.conflicts._version_conflicts
+
+    def counted(vault: Vault) -> list[Conflict]:
+        looks.append(vault)
+        return real(vault)
+
+    monkeypatch.setattr(lazy.conflicts, "_version_conflicts", counted)
+    planned = alice.lace("resolve", "--all", "--prefer", "local", "--dry-run")["resolved"]
+    assert len(planned) == 5
+    assert len(looks) == 1
+    assert len(alice.lace("resolve", "--all", "--prefer", "local")["resolved"]) == 5
+    assert alice.lace("conflicts")["conflicts"] == []
