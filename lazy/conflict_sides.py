@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,6 +26,7 @@ _NEAR = 32  # releases that are looked at first
 _MOST_CHAINS = 64
 _PAIR = 2
 _FEW = 4  # sides
+_NONE = math.inf
 
 _Found: TypeAlias = "tuple[tuple[Version, tuple[int, ...]], ...]"
 
@@ -112,17 +114,17 @@ class InCommon:
 
 
 class _Far:
-    """What is in common where it lies far below: all of the history, in chains."""
+    """What is in common where it lies far below: all of the history is read, and put in chains where many ask."""
 
     def __init__(self, store: Store, desk: str, commits: Collection[str]) -> None:
-        from vault.revisions.chains import chained  # noqa: PLC0415 - hardly any command needs it
-
         self._parents = all_parents(store, commits)
-        self._chains = chained(self._parents, _MOST_CHAINS)
         self._releases = [one for one in highest(store, desk) if one.commit in self._parents]
-        self._best: list[list[Version | None]] = []  # of each chain, by how far one reaches into it
-        if self._chains is not None:
-            self._best = _best(self._chains, self._releases)
+        self._chains: Chains | None = None
+        if len(commits) > _FEW:
+            from vault.revisions.chains import chained  # noqa: PLC0415 - hardly any command needs it
+
+            self._chains = chained(self._parents, _MOST_CHAINS)
+        self._best = _best(self._chains, self._releases) if self._chains is not None else []
 
     def of(self, commits: Sequence[str]) -> _Found:
         """As of `InCommon`."""
@@ -131,9 +133,8 @@ class _Far:
             return _shared(self._releases, [_below(self._parents, commit) for commit in commits])[0]
         reach = [chains.reach[commit] for commit in commits]
         if len(reach) == _PAIR:  # of thousands of pairs each is asked by itself
-            both = [best[far] for best, *of in zip(self._best, *reach, strict=False) if (far := min(of))]
-            version = max((one for one in both if one is not None), default=None)
-            return () if version is None else ((version, (0, 1)),)
+            first = min((best[min(of)] for best, *of in zip(self._best, *reach, strict=False)), default=_NONE)
+            return ((Version.parse(self._releases[int(first)].version), (0, 1)),) if first < _NONE else ()
         places = ((one, chains.place[one.commit]) for one in self._releases)
         held = (
             (one.version, tuple(side for side, of in enumerate(reach) if at < (of[chain] if chain < len(of) else 0)))
@@ -142,12 +143,12 @@ class _Far:
         return _highest(held, len(reach))[0]
 
 
-def _best(chains: Chains, releases: Iterable[Released]) -> list[list[Version | None]]:
-    own = {one.commit: one.version for one in reversed(list(releases))}  # of one commit the highest
-    best: list[list[Version | None]] = [[None] for _ in range(chains.total)]
+def _best(chains: Chains, releases: Sequence[Released]) -> list[list[float]]:
+    """Return of each chain, by how far one reaches into it, which of the releases is the first that one contains."""
+    own = {releases[at].commit: at for at in reversed(range(len(releases)))}
+    best: list[list[float]] = [[_NONE] for _ in range(chains.total)]
     for commit, (chain, _) in chains.place.items():  # what stands lower in a chain comes first
-        before, here = best[chain][-1], own.get(commit)
-        best[chain].append(here if before is None or (here is not None and here > before) else before)
+        best[chain].append(min(best[chain][-1], own.get(commit, _NONE)))
     return best
 
 
@@ -168,11 +169,11 @@ def _shared(releases: Iterable[Released], below: Sequence[Collection[str]]) -> t
     return _highest(held, len(below))
 
 
-def _highest(held: Iterable[tuple[Version, tuple[int, ...]]], count: int) -> tuple[_Found, bool]:
+def _highest(held: Iterable[tuple[str, tuple[int, ...]]], count: int) -> tuple[_Found, bool]:
     found: list[tuple[Version, tuple[int, ...]]] = []
     for version, of in held:
         if len(of) > 1 and not any(set(of) <= set(higher) for _, higher in found):
-            found.append((version, of))
+            found.append((Version.parse(version), of))
             if len(of) == count:  # whatever is lower is in common to no more of them
                 return tuple(found), True
     return tuple(found), False

@@ -51,11 +51,17 @@ def plain(store: Store, shown: list[tuple[Version, RecordHash]], sides: list[Rec
     return tuple(found)
 
 
-@pytest.mark.parametrize(("near", "most"), [(32, 64), (2, 64), (1, 1)])
+@pytest.mark.parametrize(("near", "few", "most"), [(32, 4, 64), (2, 4, 64), (2, 0, 64), (1, 0, 1)])
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(any_graphs, st.lists(st.integers(0, 6), max_size=30), st.data())
 def test_it_is_what_the_plain_definition_says(
-    store: Store, near: int, most: int, parents: tuple[list[int], ...], versions: list[int], data: st.DataObject
+    store: Store,
+    near: int,
+    few: int,
+    most: int,
+    parents: tuple[list[int], ...],
+    versions: list[int],
+    data: st.DataObject,
 ) -> None:
     commits = lay(store, list(parents))
     shown = released(store, commits, versions)
@@ -63,6 +69,7 @@ def test_it_is_what_the_plain_definition_says(
     asked = data.draw(st.lists(several, min_size=1, max_size=4))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lazy.conflict_sides._NEAR", near)
+        patch.setattr("lazy.conflict_sides._FEW", few)
         patch.setattr("lazy.conflict_sides._MOST_CHAINS", most)
         in_common = InCommon(store, "main", {commit for sides in asked for commit in sides})
         assert [in_common.of(sides) for sides in asked] == [plain(store, shown, sides) for sides in asked]

@@ -28,9 +28,9 @@ _SPANS: Final = (
 
 
 class Released(NamedTuple):
-    """A version, and the hash text of the commit that was released under it."""
+    """A version as text, and the hash text of the commit that was released under it."""
 
-    version: Version
+    version: str
     commit: str
 
 
@@ -65,8 +65,7 @@ def _version(as_text: str) -> Version:
 
 def highest(store: Store, desk: str, most: int = -1) -> list[Released]:
     """Return the visible releases of a desk, the highest version first; as many of them as are asked for."""
-    rows = store.rows(_FROM_HIGHEST, desk, most)
-    return [Released(Version.parse(str(version)), str(commit)) for version, commit in rows]
+    return [Released(*row) for row in store.rows(_FROM_HIGHEST, desk, most)]
 
 
 def highest_version(store: Store, desk: str) -> Version | None:
