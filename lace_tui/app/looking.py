@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lace_tui.keys.actions import Scope
 from lace_tui.screens.host import Readable
 from lace_tui.screens.messages import DidAsk, DidLook, DidRead
-from lace_tui.screens.place import PlaceScreen
+from lace_tui.screens.place import place_in
 from vault.left_log import is_left
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Looking:
     def read_all(self) -> None:
         """Read the vault again, and what the place shows that is in sight, perhaps below a page."""
         self.read()
-        place = next((screen for screen in reversed(self._front.screen_stack) if isinstance(screen, PlaceScreen)), None)
+        place = place_in(self._front.screen_stack)
         if place is not None:
             self.read_place(place)
 
@@ -173,4 +173,7 @@ class Looking:
 
 def _warm() -> Message:
     """Load the other places and what Home does, so that the first key does not wait for them."""
+    import lace_tui.app.places  # noqa: PLC0415
+    import lace_tui.model.deeds  # noqa: PLC0415, F401 - they are loaded, which is all
+
     return DidAsk(lambda _: None, None)

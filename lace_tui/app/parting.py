@@ -65,23 +65,21 @@ class Parting:
     def running(self) -> list[Content]:
         """What leaving the app would end, in sentences; nothing where it ends nothing."""
         lines = []
-        if self._working.job is not None:
-            lines.append(mark(f"{self._working.job.what} is still running.", STRONG))
+        job, server = self._working.job, self._front.server
+        if job is not None:
+            lines.append(mark(f"{job.what} is still running.", STRONG))
             lines.append(mark("To leave stops it at its next safe point. What is stored by then stays."))
-        if self._front.server is not None:
-            lines.append(mark(f"Friends reach you at {self._front.server.where}.", STRONG))
-            now = (
-                " Somebody is being answered now; that may end, for some seconds." if self._front.server.is_busy else ""
-            )
+        if server is not None:
+            lines.append(mark(f"Friends reach you at {server.where}.", STRONG))
+            now = " Somebody is being answered now; that may end, for some seconds." if server.is_busy else ""
             lines.append(mark(f"To leave ends that.{now}"))
         return lines
 
     @property
     def losing(self) -> list[Content]:
         """What leaving the app would lose, in sentences; nothing where it loses nothing."""
-        return [
-            mark(f"! {told}", BAD) for _, one in self._front.pages() if isinstance(one, Losing) and (told := one.losing)
-        ]
+        pages = (page for _, page in self._front.pages())
+        return [mark(f"! {told}", BAD) for page in pages if isinstance(page, Losing) and (told := page.losing)]
 
     def ask_anew(self) -> None:
         """Ask about what still runs, where it is being asked: that may have ended meanwhile."""

@@ -28,40 +28,48 @@ class Showing:
         self._front = front
         self._working = working
 
-    def tell_working(self, *, is_working: bool) -> None:
-        """Show that work began or ended, on Home and in the frame."""
-        if isinstance(home := self.shown(Scope.HOME), Home):
-            home.show_working(is_working)
-        if isinstance(self._front.screen, PlaceScreen) and self._front.screen.is_mounted:
-            self._front.screen.show_footer()
-            self._front.screen.show_head()
-
     def shown(self, place: Scope) -> PlaceScreen | None:
         """Return the screen of a place if it was ever shown."""
         return next((one for mode, one in self._front.pages() if mode == place and isinstance(one, PlaceScreen)), None)
 
+    @property
+    def _home(self) -> Home | None:
+        home = self.shown(Scope.HOME)
+        return home if isinstance(home, Home) and home.is_mounted else None
+
+    def tell_working(self, *, is_working: bool) -> None:
+        """Show that work began or ended, on Home and in the frame."""
+        if isinstance(home := self.shown(Scope.HOME), Home):
+            home.show_working(is_working)
+        screen = self._front.screen
+        if isinstance(screen, PlaceScreen) and screen.is_mounted:
+            screen.show_footer()
+            screen.show_head()
+
     def show_progress(self) -> None:
         """Show how far the work under way is, on Home and in the header."""
         job = self._working.job
-        home = self.shown(Scope.HOME)
-        if job is not None and isinstance(home, Home) and home.is_mounted:
+        if job is None:
+            return
+        if (home := self._home) is not None:
             home.show_card(working_card(job.what, job.far(self._working.monotonic()), self._front.key_of("stop")), 0)
-        if job is not None and isinstance(self._front.screen, PlaceScreen) and self._front.screen.is_mounted:
-            self._front.screen.show_head()
+        screen = self._front.screen
+        if isinstance(screen, PlaceScreen) and screen.is_mounted:
+            screen.show_head()
 
     def refresh_places(self) -> None:
         """Show what is known anew: ages, reach, counts."""
-        home = self.shown(Scope.HOME)
-        if self._front.view is not None:
-            self._front.view = self._front.view._replace(now_ns=self._working.now_ns)
-            if isinstance(home, Home) and home.is_mounted:
-                home.show_home(self._front.view, self._front.reach)
-        last = self._front.view.last if self._front.view is not None else None
-        if last is not None and self._front.card is not None and "" < self._front.card.ended < last.when:
-            self._front.card = None  # another command has synced since
-        card = self._front.card or (stored_card(self._front.view, self._front.taste.keys) if self._front.view else None)
-        if card is not None and self._working.job is None and isinstance(home, Home) and home.is_mounted:
+        front, home = self._front, self._home
+        view = front.view
+        if view is not None:
+            view = front.view = view._replace(now_ns=self._working.now_ns)
+            if home is not None:
+                home.show_home(view, front.reach)
+            if view.last is not None and front.card is not None and "" < front.card.ended < view.last.when:
+                front.card = None  # another command has synced since
+        card = front.card or (stored_card(view, front.taste.keys) if view else None)
+        if card is not None and home is not None and self._working.job is None:
             home.show_card(card, self._working.now_ns)
-        for screen in self._front.screen_stack:  # a place below a page is in sight too
+        for screen in front.screen_stack:  # a place below a page is in sight too
             if isinstance(screen, PlaceScreen) and screen.is_mounted:
                 screen.show_frame()

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 
 from lace_tui.screens.cards import Card, failed_card
 from lace_tui.screens.home import Home
-from lace_tui.screens.place import PlaceScreen
+from lace_tui.screens.place import PlaceScreen, place_in
 from lace_tui.words.inert import inert
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Telling:
 
     def _is_told_already(self, unread: Card) -> bool:
         """Return whether it is seen that the vault cannot be read: in the place in front, or told before."""
-        place = next((screen for screen in reversed(self._front.screen_stack) if isinstance(screen, PlaceScreen)), None)
+        place = place_in(self._front.screen_stack)
         if (place is not None and place.show_unread(unread.lines)) or isinstance(self._front.screen, ModalScreen):
             return True  # over a page it would hide what is asked there; Home has it
         was_told, self._is_unread_told = self._is_unread_told, True
@@ -111,9 +111,8 @@ class Telling:
         if card is not None:
             self._forget_unread()  # what is still so, the reading says again
             self.keep(card)
-            if isinstance(self._front.screen, PlaceScreen) and not isinstance(
-                self._front.screen, Home
-            ):  # the card itself is on Home
+            screen = self._front.screen
+            if isinstance(screen, PlaceScreen) and not isinstance(screen, Home):  # the card itself is on Home
                 told = "\n".join(line.plain for line in card.lines[:_TOLD])
                 self._front.notify(
                     told, title=card.title, severity="warning" if card.is_bad else "information", markup=False

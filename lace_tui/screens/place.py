@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lace_tui.screens.host import Host
     from vault.vault import Vault
 
-__all__ = ["MARKED", "Fitted", "PlaceScreen", "footer"]
+__all__ = ["MARKED", "Fitted", "PlaceScreen", "footer", "place_in"]
 
 MARKED = "in conflicts and in history"
 
@@ -317,3 +317,12 @@ class PlaceScreen(Screen[None]):
     def runnable(self) -> str:
         """Return the selected row's command as it runs: where its own leaves a choice open, the one that tells it."""
         return self.row()[2]
+
+
+def place_in(screens: Sequence[Screen[Any]]) -> PlaceScreen | None:
+    """Return the place that is in sight, perhaps below a page; None where there is none.
+
+    Args:
+        screens: that are open, the one in front last.
+    """
+    return next((screen for screen in reversed(screens) if isinstance(screen, PlaceScreen)), None)
