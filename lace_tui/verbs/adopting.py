@@ -72,7 +72,8 @@ def _adopt(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     admitted = is_member(vault, vault.node.text)
     lines = [f"This vault goes on as a new node, {inert(vault.name)}.", *([AGAIN] if is_again else [])]
     lines.append(f"Your words: {fingerprint_words(vault.node)}")
-    lines.append("Your old key admitted it, so nobody has to." if admitted else _asks(vault, was))
+    asks = "" if admitted else _asks(vault, was)
+    lines.append(asks or "Your old key admitted it, so nobody has to.")
     reach = out_of_reach(vault, was)
     if admitted and reach:
         above = "To revoke one of them takes the word of that key, or of somebody above it."
@@ -80,6 +81,7 @@ def _adopt(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     if admitted:
         lines.append(f"Next: {meeting(places(vault))}. Your friends learn of the new key then.")
     data = {**who(vault), "was": was, "admitted": admitted, "out_of_reach": reach, "already": is_again}
+    data["not_admitted"] = asks.splitlines()[0] if asks else None
     return Answer(data, "\n".join(lines))
 
 

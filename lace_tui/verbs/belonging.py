@@ -120,6 +120,7 @@ def _data(plan: Revoked) -> dict[str, object]:
         "above": plan.above,
         "own_older": plan.older,
         "last_member": plan.is_last,
+        "not_here": plan.not_here or None,
         "since": plan.since,
         "last_release": plan.last_release or None,
     }

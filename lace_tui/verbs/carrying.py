@@ -35,7 +35,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             result = create_bundle(vault, path, peer=args.peer, encrypt=args.encrypt, watch=watch)
             made = answer(context, vault, [path.name], [result], "push")
             if isinstance(result.unmade, HasAll):
-                nothing = {"file": None, "already": False, "friend_next": ""}
+                nothing = {"file": None, "already": False, "friend_next": "", "nothing_new": True, "friend_first": None}
                 return Answer({**made.data, **nothing}, made.text, exit_code=made.exit_code)
             note_inside(context, path)
             told = (
@@ -43,7 +43,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
                 if result.sent or not args.peer
                 else f"Nothing in it is new to {inert(args.peer)}: it says only what you have."
             )
-            return _with_step(made, path, told, friends_steps(vault, path), already=result.unmade is not None)
+            steps = friends_steps(vault, path)
+            return _with_step(made, path, told, steps, already=result.unmade is not None)
         result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch, tells_held=True)
         if args.dry_run:
             result.next = as_typed("bundle apply", args.file)
@@ -64,4 +65,5 @@ def _with_step(made: Answer, path: Path, told: str, steps: FriendsSteps, *, alre
         return "\n".join(line for line in lines if line)
 
     data = {**made.data, "file": path, "already": already, "friend_next": steps.commands}
+    data |= {"nothing_new": bool(told), "friend_first": steps.first or None}
     return Answer(data, text, exit_code=made.exit_code)

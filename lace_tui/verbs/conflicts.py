@@ -122,6 +122,7 @@ def _conflict_data(
                 "node": side.node,
                 "name": side.name,
                 "word": side.word,
+                "local": side.is_local,
                 "message": commit_info(vault.store, side.commit).message,
                 "content_sha512": side.content_sha512 or None,
                 "tai": side.tai,
@@ -130,6 +131,7 @@ def _conflict_data(
             for side in conflict.sides
         ],
         "ancestor": conflict.ancestor,
+        "last_in_common": conflict.common_words,
         "detected": detected_iso(conflict) or None,
         "status": conflict.status,
         "asked_with": conflict.asked_with or None,

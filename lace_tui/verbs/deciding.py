@@ -307,6 +307,7 @@ def _resolved(
         "conflicts": done.conflicts,
         "already": is_again,
         "counts": not doubt,
+        "doubt": doubt,
         "next": following or None,
     }
     said, late = _decided(vault, done), kept_lines(vault, desk, done.kept)

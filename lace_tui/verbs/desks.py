@@ -67,6 +67,7 @@ def _label(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     travels = "Friends get it at the next sync." if made.is_shared else "It travels with the next release."
     since = "already." if made.already else f"from now on. {travels}"
     data = {name: getattr(made, name) for name in ("label", "desk", "revision", "record", "already")}
+    data["shared"] = made.is_shared
     return Answer(data, f"{inert(made.desk)} revision {made.revision} is {inert(made.label)} {since}")
 
 

@@ -36,7 +36,7 @@ def kept_out(context: Context, args: argparse.Namespace, vault: Vault, desk: str
     leave = leaving(vault, desk, paths)  # before a message is asked for
     going = sorted(leave.keys() - {path.rpartition("/")[0] for path in leave})  # as a commit lists them
     data = {"planned": args.dry_run, "commit": None, "desk": desk, "revision": None}
-    data |= {"added": [], "changed": [], "deleted": going, "notices": [], "pushed": []}
+    data |= {"added": [], "changed": [], "deleted": going, "notices": [], "pushed": [], "queued": []}
     if args.dry_run:
         vault.check_plan()
         check_apart(vault, desk, is_unshared=True)
@@ -52,6 +52,7 @@ def kept_out(context: Context, args: argparse.Namespace, vault: Vault, desk: str
         return Answer(data, _NOTHING)
     data |= {"commit": made.commit, "revision": made.revision, **paths_of(made)}
     data["pushed"] = [result.name for result in pushed if not result.queued]
+    data |= {"queued": [result.name for result in pushed if result.queued], "shared": vault.settings.shares_commits}
     gone = made.paths("deleted")
     one = len(gone) == 1
     stay = "is shared no more and stays" if one else "are shared no more and stay"

@@ -67,6 +67,7 @@ def missing_data(one: Lacking) -> dict[str, object]:
         "missing": one.missing,
         "class": one.kind,
         "code": one.code,
+        "refusal": one.refusal or None,
     }
 
 

@@ -159,22 +159,23 @@ def _released_answer(
     doubt, is_cut = doubt_lines(vault)
     following = _next_command(vault, pushed, is_cut=is_cut)
     say_pushed(context, pushed)
+    looked = looked_text(vault, made)
+    told = [*([looked] if looked else []), *gone_lines(since), *doubt, *left_out_lines(vault, made.desk, stands)]
     data = {
         **_made_data(made, earlier, since),
         "notices": notices(context, made.committed.problems),
         "pushed": [result.name for result in pushed if not result.queued],
+        "queued": [result.name for result in pushed if result.queued],
         "already": is_again,
         "counts": not doubt,
+        "doubt": doubt,
         "relation": stands,
+        "told": told,
         "next": following or None,
     }
-    looked = looked_text(vault, made)
     lines = [
         _released_again(made) if is_again else _released(made, earlier, since),
-        *([looked] if looked else []),
-        *gone_lines(since),
-        *doubt,
-        *left_out_lines(vault, made.desk, stands),
+        *told,
         *([f"Next: {inert(following)}"] if following else []),
     ]
     return Answer(data, "\n".join(lines))

@@ -212,6 +212,7 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
         "vector_after": result.vector_after,
         "planned": planned is not None,
         "queued": result.queued or result.refusal is not None,
+        "only_read": result.only_read,
         "safe_to_remove": result.safe_to_remove,
         "next": _next(result),
         "exchanges": exchanges,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.folder import DESK_HELP, desk_of, desk_option
@@ -34,6 +34,7 @@ from vault.revisions.versions import highest_version, next_version
 from vault.vault import Vault
 
 if TYPE_CHECKING:
+    from lazy.contested import Conflict
     from lazy.folder.permitted import Refused
     from lazy.folder.updated import NotTakenIn, TakenIn, Updated
 
@@ -83,6 +84,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         **update_data(done),
         "finished": done.is_finished,
         "waiting": list(out.waiting),
+        "asked": [row for _, row in _asked(vault, out.waiting)],
         "refused": [
             {"commit": head.head, "name": head.who, "paths": list(head.paths), "let_in": list(ways)}
             for head, ways in zip(out.refused, letting, strict=True)
@@ -91,8 +93,10 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         "more": out.more,
         "lacking": out.lacking,
         "parts": list(out.parts),
+        "parts_lost": out.is_lost,
         "sources": list(done.taken.sources),
         "versions": list(done.taken.versions),
+        "decided": list(done.taken.decided),
         "unmapped": other,
         "news": news,
         "next": following or None,
@@ -229,13 +233,20 @@ def _letting_in(vault: Vault, desk: str, head: Refused) -> tuple[str, ...]:
 
 def _asked_lines(vault: Vault, ids: Sequence[str]) -> list[str]:
     """Return of each conflict what clashes, what is proposed, and how to have what all sides of a version did."""
-    from lace_tui.verbs.conflicts import asked_lines, conflicts_data  # noqa: PLC0415 - mostly nothing is in conflict
+    from lace_tui.verbs.conflicts import asked_lines  # noqa: PLC0415 - mostly nothing is in conflict
+
+    return [line for one, row in _asked(vault, ids) for line in asked_lines(one, row)]
+
+
+def _asked(vault: Vault, ids: Sequence[str]) -> list[tuple[Conflict, dict[str, Any]]]:
+    """Return conflicts that keep something out, each with what `conflicts` says of it."""
+    if not ids:
+        return []
+    from lace_tui.verbs.conflicts import conflicts_data  # noqa: PLC0415 - mostly nothing is in conflict
     from lazy.conflicts import conflict_named  # noqa: PLC0415 - as above
 
     found = [conflict_named(vault, name) for name in ids]
-    return [
-        line for one, row in zip(found, conflicts_data(vault, found), strict=True) for line in asked_lines(one, row)
-    ]
+    return list(zip(found, conflicts_data(vault, found), strict=True))
 
 
 def _nothing_new(vault: Vault, desk: str, *, is_whole: bool, is_alone: bool) -> str:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["configure", "run"]
 
+_EMPTY = "an empty folder"
+
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the verb's own arguments."""
@@ -67,6 +69,7 @@ def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         **paths_of(found),
         "moved": [{"from": old, "to": new} for old, new in moved.items()],
         "conflicted": conflicted,
+        "remarks": {item.path: told for item in found.items if (told := _remark(item))},
         "notices": notices(context, found.problems),
     }
 
@@ -75,7 +78,7 @@ def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         lines = [
             paint.warn("> ") + f"{inert(whence[item.path])} -> {inert(item.path)}"
             if item.path in whence
-            else sign(paint, item.kind) + inert(item.path) + _remark(item)
+            else sign(paint, item.kind) + inert(item.path) + _remark_text(item)
             for item in found.items
             if item.path not in moved
         ]
@@ -101,14 +104,19 @@ def _remark(item: Change) -> str:
     before, after = item.before, item.after
     entry = after or before
     if entry is not None and entry.is_dir:
-        return "/ (an empty folder)"
+        return _EMPTY
     if before is None or after is None:
         return ""
     if before.kind != after.kind:
-        return " (a link now)" if after.kind == "l" else " (a file now)"
+        return "a link now" if after.kind == "l" else "a file now"
     if before.mode != after.mode:
-        return " (can be run as a program now)" if after.mode == "x" else " (can no longer be run as a program)"
+        return "can be run as a program now" if after.mode == "x" else "can no longer be run as a program"
     return ""
+
+
+def _remark_text(item: Change) -> str:
+    told = _remark(item)
+    return f"{'/' if told == _EMPTY else ''} ({told})" if told else ""
 
 
 def _keep(vault: Vault, number: str, found: Changes, answer: Answer) -> None:
@@ -174,7 +182,7 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     told = notices(context, made.problems)
     if not made:
         nothing: dict[str, Any] = {"commit": None, "desk": desk, "revision": None}
-        nothing |= {"added": [], "changed": [], "deleted": [], "notices": told, "pushed": []}
+        nothing |= {"added": [], "changed": [], "deleted": [], "notices": told, "pushed": [], "queued": []}
         return Answer(nothing, "Nothing changed.")
     data = {
         "commit": made.commit,
@@ -183,6 +191,8 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         **paths_of(made),
         "notices": told,
         "pushed": [result.name for result in pushed if not result.queued],
+        "queued": [result.name for result in pushed if result.queued],
+        "shared": vault.settings.shares_commits,
     }
     release = f"lace release{desk_option(context, vault, desk)}"
     where = "Friends get it too." if vault.settings.shares_commits else f"It stays with you until a release: {release}"

@@ -204,6 +204,7 @@ def update_data(done: Updated) -> dict[str, Any]:
         "unfinished": done.is_unfinished,
         "merged": list(done.merged),
         "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.clashes],
+        "clashes_with_mine": done.conflict.is_mine if done.conflict else None,
         "held_back": done.conflict.held_back if done.conflict else 0,
         "conflict": (done.conflict.id or None) if done.conflict else None,
         "saved": done.saved,
