@@ -66,7 +66,7 @@ async def test_what_is_wrong_is_repaired_once_that_is_agreed_to(
         assert is_showing(app, PlanPage)
         assert wrong.split("\n")[0][:40] in page_of(app)
         await press(pilot, "n", "1")
-        assert "next: lace fsck --repair" in text_of(app, "#card-text"), "what was left is told there"
+        assert "next: F in Audit, or lace fsck --repair" in text_of(app, "#card-text"), "what was left is told there"
         assert _report(story) == wrong, "nothing was repaired"
         await press(pilot, "6", "F", "y")
         assert app.card is not None
