@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from _weakref import proxy  # of `weakref`, which takes as long to load as a small query
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from weakref import proxy
 
 from vault.desks.chunks import part_of, pieces_of, whole_of
 from vault.desks.ports import Part
