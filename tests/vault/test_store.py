@@ -10,6 +10,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -25,7 +26,7 @@ from vault.notes.own import GROUP, NAME, WRITTEN_CONFIG
 from vault.profile import Commit, LogEntry
 from vault.records import Blob, Plex, Record, RecordHash, Seal, Tai, parse_record
 from vault.releasing import release
-from vault.store import Store
+from vault.store import Store, views
 from vault.store.database import insert_many
 from vault.suite import SigningKey
 from vault.vault import Vault
@@ -89,21 +90,23 @@ def forked(records: list[tuple[Record, bytes]], vault: Vault) -> list[tuple[Reco
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data(), batch=st.integers(1, 40), fork=st.booleans())
+@given(data=st.data(), batch=st.integers(1, 40), fork=st.booleans(), noted=st.sampled_from([1, 4, 16_384]))
 def test_views_are_a_function_of_the_set_of_records(
     friends: tuple[list[tuple[Record, bytes]], Vault],
     tmp_path_factory: pytest.TempPathFactory,
     data: st.DataObject,
     batch: int,
     fork: bool,
+    noted: int,
 ) -> None:
-    """INT-125: order of arrival and size of batches show nowhere, also when a log forks."""
+    """INT-125: order of arrival and size of batches show nowhere, also when a log forks, or little is noted of them."""
     records, alice = friends
     records = forked(records, alice) if fork else records
     me, founding = alice.node.text, alice.founding or ""
     root = tmp_path_factory.mktemp("order")
     shuffled = data.draw(st.permutations(records))
     with (
+        patch.object(views, "_ADDED", noted),
         fill(root / "a.db", shuffled, me, founding, batch) as one,
         fill(root / "b.db", records, me, founding, 999) as two,
     ):

@@ -45,6 +45,7 @@ Row = tuple[object, ...]
 
 _TOGETHER = 2_000  # records whose rows are written together
 _AT_HAND = 4_096  # records of one transaction that sharing need not read again, besides content
+_ADDED = 16_384  # records of one transaction that are noted though nobody may wait for them
 
 _LOG = "lace/log"
 _OF_BELONGING = frozenset({"lace/founding", "lace/member", "lace/node", "lace/revocation"})
@@ -79,6 +80,8 @@ class Views:
         self._at_hand.clear()
         self._nodes: dict[str, int] = {}  # whose logs to settle, with the lowest Seq that is new
         self._added: list[RecordHash] = []
+        self._most_added = _ADDED
+        self._said = 0  # records that are at hand
         self._content: list[RecordHash] = []  # content and trees that may fill a hole
         self._belonging = False
         self._is_whole: bool | None = None
@@ -108,11 +111,14 @@ class Views:
             return
         name = record.hash
         self._added.append(name)
+        if len(self._added) > self._most_added:
+            self._thin()
         value = read(record)
         if value is None or not isinstance(record, Seal):
             return
         app = value.APP
-        if len(self._added) <= _AT_HAND:
+        if self._said < _AT_HAND:
+            self._said += 1
             self._at_hand.put(name, (p, app, value))
         writer = _WRITERS.get(app)
         if writer is not None:
@@ -150,6 +156,13 @@ class Views:
         else:  # a file has too many chunks to note those that nobody waits for
             wanted = self._holes.among(content)
             self._added += [record for record in content if record in wanted]
+
+    def _thin(self) -> None:
+        """Note no more of what was added than the first, which says that something was, and what somebody waits for."""
+        first = self._added[0]
+        wanted = set() if self._whole() else self._holes.among(self._added)
+        self._added = [first, *(record for record in self._added[1:] if record in wanted)]
+        self._most_added = max(_ADDED, 2 * len(self._added))
 
     def settle(self, *, me: str | None, founding: str | None, final: bool = True, parted: str = "") -> None:
         """Bring membership, vectors, sharing and visibility to their answer for the records present; see `Store`."""
