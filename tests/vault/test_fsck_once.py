@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from blake3 import blake3
 
 from tests.shelf import Shelf
 from tests.vault.vaults import lived_in
+from vault.fsck.bodies import Proven
 from vault.fsck.check import check
 from vault.fsck.scratch import scratch
-from vault.records import Plex, Seal, parse
+from vault.records import Plex, RecordHash, Seal, parse
+from vault.store.at_hand import FEW
 from vault.store.compare import differences
 from vault.store.schema import DERIVED_TABLES
 from vault.suite import Ed25519
@@ -70,3 +74,21 @@ def test_a_check_of_a_little_vault_writes_no_views(alice: Vault) -> None:
         assert {name for (name,) in tables} == {*DERIVED_TABLES, "exposure"}
         assert [(file.name, file.stat().st_size) for file in alice.dot.glob("fsck.db*")] == [("fsck.db", 0)]
     assert not list(alice.dot.glob("fsck.db*"))
+
+
+@pytest.mark.parametrize("count", [10, FEW + 10])
+def test_what_is_proven_once_is_told_from_all_else(count: int) -> None:
+    """CYB-10: a Plex under the digest of a Seal was proven by nobody, and many take hardly more than their digests."""
+    digests = [blake3(b"%d" % number).digest() for number in range(count)]
+    proven = Proven()
+    tracemalloc.start()
+    try:
+        for digest in digests:
+            proven.add(RecordHash("S", digest))
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert all(RecordHash("S", digest) in proven for digest in digests)
+    assert RecordHash("P", digests[0]) not in proven
+    assert RecordHash("S", blake3(b"other").digest()) not in proven
+    assert count < FEW or held < 64 * count

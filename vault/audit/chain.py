@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from enum import StrEnum
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -124,7 +124,7 @@ def told(breaks: Sequence[ChainBreak]) -> list[tuple[ChainBreak, str]]:
 def verify_chain(
     entries: Iterable[Seal | Damaged],
     expected_signers: Collection[Verifier],
-    proven: Collection[RecordHash] = frozenset(),
+    proven: Container[RecordHash] = frozenset(),
 ) -> ChainVerdict:
     """Walk from the first entry to the last and note each that breaks the chain (CYB-10).
 
@@ -147,7 +147,7 @@ def verify_chain(
 class _Walk:
     """A walk along the chain, as far as it has come."""
 
-    def __init__(self, expected: Collection[Verifier], proven: Collection[RecordHash]) -> None:
+    def __init__(self, expected: Collection[Verifier], proven: Container[RecordHash]) -> None:
         self._expected = expected
         self._proven = proven
         self._next = 1

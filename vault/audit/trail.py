@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from vault.audit.chain import ChainVerdict, Damaged, verify_chain
@@ -60,7 +60,7 @@ def signers(vault: Vault, entries: Iterable[tuple[int, int]] | None = None) -> s
 
 
 def verify_trail(
-    vault: Vault, entries: Iterable[tuple[int, int]] | None = None, proven: Collection[RecordHash] = frozenset()
+    vault: Vault, entries: Iterable[tuple[int, int]] | None = None, proven: Container[RecordHash] = frozenset()
 ) -> ChainVerdict:
     """Walk the chain from its first entry to its last and note each that does not fit (CYB-10).
 

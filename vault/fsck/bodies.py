@@ -11,6 +11,7 @@ from vault.errors import DataError
 from vault.fsck.report import BadThing
 from vault.records import RecordHash, Seal, parse_record
 from vault.store import packcheck
+from vault.store.at_hand import DigestTable
 from vault.store.database import StoreDamaged
 from vault.store.schema import misshapen
 from vault.vault import Vault
@@ -30,6 +31,20 @@ _WHERE = "*** in database main ***"  # how SQLite begins what it says of pages
 _NAMED_PROBLEMS = 20  # of SQLite's own check; more say nothing new
 
 
+class Proven:
+    """Seals whose signature is right, in hardly more room than their digests take: a long line has many."""
+
+    def __init__(self) -> None:
+        self._digests = DigestTable(0)
+
+    def add(self, seal: RecordHash) -> None:
+        """Take one."""
+        self._digests.put(seal.digest, b"")
+
+    def __contains__(self, record: object) -> bool:
+        return isinstance(record, RecordHash) and record.kind == "S" and self._digests.get(record.digest) is not None
+
+
 @dataclass(slots=True)
 class Scan:
     """What a pass over the bodies found."""
@@ -39,7 +54,7 @@ class Scan:
     damaged: list[int] = field(default_factory=list)  # positions whose bytes are no record
     misnamed: list[tuple[int, RecordHash]] = field(default_factory=list)  # whole bytes under another name
     audit: list[tuple[int, int]] = field(default_factory=list)  # (number, position)
-    proven: set[RecordHash] = field(default_factory=set)  # Seals of the audit trail whose signature is right
+    proven: Proven = field(default_factory=Proven)  # Seals of the audit trail whose signature is right
 
 
 def faults_of_file(vault: Vault) -> list[BadThing]:
