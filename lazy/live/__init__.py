@@ -6,6 +6,7 @@
 | `serving`, `answering`, `offering` | the side that listens: a vault served, one request, and its state told in tiers |
 | `standing`, `common`, `terse` | what a side says of itself first, what the other has by that, and saying it shortly |
 | `cursors`, `bookmark` | how far each has read the log of the other, as it is remembered, and when that moves |
+| `behind` | what follows a damaged record, and is not moved again until that is mended |
 | `sending`, `intake`, `outcome` | shared records as frames, frames into the vault, and what became of them |
 | `shelves`, `walking`, `port` | learning the other side's state by partitions, where there is no cursor yet |
 | `news`, `own_news` | whether there is something new, there and here |

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from lazy.belonging.circle import request_record, wants_in
 from lazy.came import ExchangeResult
+from lazy.live.behind import Behind
 from lazy.live.common import has_grown
 from lazy.live.cursors import ExposureCursor, known, place_of
 from lazy.live.intake import damaged_there
@@ -110,10 +111,15 @@ class _Visit:
         self.receiver = Receiver(vault, place.name, keeps_content=True)
         self._trips = Trips(vault, there, self.receiver, place.name, errand)
         self._listed: ExposureCursor | None = None  # where the other side stood when it listed what it has
+        self._names: frozenset[RecordHash] = frozenset()  # listed, where what is lacking is asked for by name
+        self._there: ExposureCursor | None = None  # where the other side stood last
         self._told: object = None  # the vector that I said last; None where the other side has another digest of it
         self._asked: set[RecordHash] = set()  # by name, in this visit
         self._lost: set[RecordHash] = set()  # damaged here
         self._sent_from: set[int] = set()  # positions of my log
+        self._behind = Behind(vault, self.peer)
+        self._by_names = errand.pull and errand.scope is None and self._behind.came  # the first trip asks for them
+        self._is_held_there = False  # their cursor stayed before a record that is damaged here
         self._walks = Walks(vault, self.peer)
 
     def run(self) -> PlaceResult:
@@ -227,7 +233,7 @@ class _Visit:
 
     def _exchange(self) -> None:
         memory = known(self.vault, self.peer)
-        after = place_of(self.vault, memory.theirs) if self._errand.push else None
+        after = place_of(self.vault, memory.theirs) if self._errand.push and not self._behind.went else None
         if after is not None and not 0 < amount(self.vault, after)[1] <= _EAGER_BYTES:
             after = None
         wanted: list[RecordHash] = []
@@ -236,7 +242,18 @@ class _Visit:
             after, wanted = self._next(self._trip(after, wanted))
             self._asked.update(wanted)
             if after is None and not wanted and not self._walks.goes_on and not self._has_news():
-                return
+                break
+        self._note_behind()
+
+    def _note_behind(self) -> None:
+        """Remember what moved for nothing unless something damaged is mended, for the next visit (REC-5)."""
+        pulls = self._errand.pull and self._errand.scope is None
+        mine, there = known(self.vault, self.peer).mine, self._there
+        is_short = there is not None and not (mine is not None and mine.epoch == there.epoch and mine.at >= there.at)
+        self._behind.note(
+            came=is_short and not self.receiver.waits if pulls else self._behind.came,
+            went=self._is_held_there if self._errand.push else self._behind.went,
+        )
 
     def _trip(self, after: int | None, wanted: list[RecordHash]) -> TripAnswer:
         """Say where I stand, send what follows a position, ask for names, and take what comes."""
@@ -248,7 +265,7 @@ class _Visit:
             self.peer,
             cursor=cursor,
             starts_after=after,
-            lists=self._errand.pull and self._errand.scope is not None and not self._is_listed,
+            lists=(self._by_names or (self._errand.pull and self._errand.scope is not None)) and not self._is_listed,
             is_quiet=not self._errand.pull or (self._is_listed and not wanted),
             tiers=self._walks.knows_tiers * TIERS,
         )
@@ -270,6 +287,7 @@ class _Visit:
                 yield from send_after(vault, writer, first, standing.here, self._came(), self._errand.watch, self._lost)
 
         answer = self._trips.ask(standing, body, vector or ())
+        self._there = answer.standing.here
         if standing.digest and not answer.standing.digest:
             self._told = None  # theirs is another one, so they do not know mine yet
         return answer
@@ -295,21 +313,23 @@ class _Visit:
                 wanted = [name for name in listed if name not in settled]
                 if self._errand.scope is None:
                     self._listed = answer.standing.here
-                else:
-                    self._is_listed = True
+                if self._errand.scope is not None or self._by_names:
+                    self._is_listed, self._names = True, frozenset(listed)
+                    # Content comes once it is known to be reached.
                     wanted = [name for name in wanted if name.kind == "S"] or self._holes()
             else:
                 wanted = self._holes(self._asked)
-            if self._listed is not None and not wanted and not self._broken():  # all of it is here, or was refused
+            if self._listed is not None and not wanted and not self._is_lacking():  # all of it is here, or was refused
                 self._trips.bookmark.move(self._listed)
                 self._listed = None
         if not self._errand.push:
             return None, wanted
         cursor = self._cursor_of(answer.standing)
-        if self._walks.should_begin(answer.standing, self._came()):
+        if self._walks.should_begin(answer.standing, self._came(), is_likely=self._behind.went):
             self._walks.is_walking = not wanted  # else after what is wanted came
             return None, wanted
         if cursor in self._sent_from and self._is_held(answer.outcome):
+            self._is_held_there = True
             return None, wanted  # the next visit tries again
         top = self.vault.store.exposed()
         return (cursor if top > cursor else None), wanted
@@ -317,6 +337,13 @@ class _Visit:
     def _is_held(self, outcome: Outcome | None) -> bool:
         """Tell whether their cursor stays where it was because something is damaged here."""
         return bool(self._lost) or (outcome is not None and any(code == DAMAGED for _, code, _ in outcome.refused))
+
+    def _is_lacking(self) -> bool:
+        """Tell whether something that is asked for by name did not come whole, or not at all as it is damaged there."""
+        if not self._by_names:
+            return bool(self._broken())
+        asked = self._names & self._asked
+        return not asked <= self.vault.store.have(asked) | self.receiver.refused_before()
 
     def _broken(self) -> set[RecordHash]:
         """Return what came damaged, and is not here."""

@@ -109,18 +109,19 @@ class Walks:
         """Begin to learn what they have, unless I have a place in their log, or hardly anything that they could."""
         self.is_walking = cursor is None and self._vault.store.exposed() >= HINTS_FROM
 
-    def should_begin(self, theirs: Standing, came: Set[RecordHash]) -> bool:
+    def should_begin(self, theirs: Standing, came: Set[RecordHash], *, is_likely: bool = False) -> bool:
         """Tell whether to learn what they have before I send much: they have no place in my log, or some of it anyway.
 
         Args:
             theirs: how they stand.
             came: what they gave or listed in this visit.
+            is_likely: whether a visit before this one sent them what follows their place.
         """
         if self.walk is not None or not (theirs.tiers and self.knows_tiers):
             return False
         place = place_of(self._vault, theirs.cursor)
         if place is not None:
-            return not self._begun and has_some(self._vault, self._peer, theirs, place, came)
+            return not self._begun and (is_likely or has_some(self._vault, self._peer, theirs, place, came))
         return self._begun <= 1 and self._vault.store.exposed() - len(came) >= HINTS_FROM
 
     def said_in(self, standing: Standing) -> Standing:

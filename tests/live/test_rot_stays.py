@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -117,3 +118,52 @@ def test_a_position_is_held_only_while_little_follows_what_is_damaged() -> None:
     assert held
     held.passed(1, is_damaged=True)
     assert not held
+
+
+def _moved(person: Person) -> int:
+    """Let somebody sync, and return how many bytes went and came."""
+    told = person.run("--json", "sync", "home").json
+    return int(told["bytes_sent"]) + int(told["bytes_received"])
+
+
+@pytest.mark.parametrize("app", ["lace/data", "lace/commit"])
+@pytest.mark.parametrize("is_served", [False, True])
+def test_what_follows_a_damaged_record_is_moved_once(alice: Person, bob: Person, app: str, is_served: bool) -> None:
+    """REC-5, INT-152, LAZ-24: the cursor stays before it, so up to 16 MiB of what follows went again at each sync."""
+    with _met(alice, bob):
+        whose = alice if is_served else bob
+        whose.write("b.txt", "two\n")
+        whose.lace("release", "1.1.0")
+        good, p = _rot(whose, app, -2)
+        whose.write("big.bin", random.Random(8).randbytes(200_000))
+        whose.lace("release", "1.2.0")
+        assert _moved(bob) > 200_000
+        for _ in range(2):
+            assert _moved(bob) < 10_000
+        _right(whose, good, p)
+        assert _moved(bob) < 10_000, "and what is whole by then comes"
+        assert bob.lace("sync", "home")["problems"] == []
+        other = bob if is_served else alice
+        assert other.lace("update")["written"]
+        assert (other.folder / "b.txt").read_text() == "two\n"
+        whose.write("c.txt", "three\n")
+        whose.lace("release", "1.3.0")
+        assert bob.lace("sync", "home")["problems"] == []
+        other.lace("update")
+    assert (other.folder / "c.txt").read_text() == "three\n"
+
+
+def test_content_that_only_a_damaged_entry_reaches_is_not_asked_for_before_it(alice: Person, bob: Person) -> None:
+    """REC-5, INT-152: all of it came again at each sync, and was dropped again."""
+    with _met(alice, bob):
+        alice.write("b.bin", random.Random(8).randbytes(200_000))
+        alice.lace("release", "1.1.0")
+        good, p = _rot(alice, "lace/log", -2)
+        _moved(bob)
+        for _ in range(2):
+            assert _moved(bob) < 10_000
+        _right(alice, good, p)
+        assert _moved(bob) > 200_000
+        assert bob.lace("sync", "home")["received"] == 0
+        bob.lace("update")
+    assert (bob.folder / "b.bin").read_bytes() == (alice.folder / "b.bin").read_bytes()

@@ -10,6 +10,7 @@ from vault.notes.note import Form, Note
 from vault.records import Tai, Verifier
 
 __all__ = [
+    "CAME_BEHIND",
     "COPIED",
     "ORPHANS",
     "OWNERS",
@@ -19,6 +20,7 @@ __all__ = [
     "RING",
     "SEALED",
     "SEEN_IN_PLAIN",
+    "SENT_BEHIND",
     "SHOWN",
     "USED",
     "WITHOUT_ROOM",
@@ -105,6 +107,22 @@ SHOWN: Final = Note(
     "It goes with the place.",
     ("lazy.places.copies", "lazy.places.registry"),
     of="place",
+)
+CAME_BEHIND: Final = Note(
+    "came behind",
+    flag("yes"),
+    "That what follows a damaged record of a node came over a line: its names are asked for before it comes again.",
+    "Dropped by a visit after which all of its log was read.",
+    ("lazy.live.behind",),
+    of="node",
+)
+SENT_BEHIND: Final = Note(
+    "sent behind",
+    flag("yes"),
+    "That what follows a damaged record went to a node over a line: what it lacks is asked before it goes again.",
+    "Dropped by a visit that nothing damaged held up.",
+    ("lazy.live.behind",),
+    of="node",
 )
 SEEN_IN_PLAIN: Final = Note(
     "seen in plain",
