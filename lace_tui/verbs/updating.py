@@ -217,10 +217,12 @@ def _not_taken_lines(vault: Vault, desk: str, out: NotTakenIn) -> list[str]:
         what = f"{inert(out.away)}, which is yours"
         lines.append(f"! Not taken in, for its content is not here: {what}: lace sync --all")
     for head in out.refused:
+        from lazy.conflict_words import update_desk  # noqa: PLC0415 - mostly nobody has such rules
+
         lines.append(f"! Not taken in: {inert(head.who)} changed what your desk's rules keep (see: lace desk permits)")
         lines += [f"  {inert(path)}" for path in head.paths[:SHOWN]]
         lines += more_lines(len(head.paths), SHOWN)
-        lines.append(f"  To let it in: {inert('; '.join((*_letting_in(vault, desk, head), _update_of(desk))))}")
+        lines.append(f"  To let it in: {inert('; '.join((*_letting_in(vault, desk, head), update_desk(desk))))}")
     return lines
 
 
