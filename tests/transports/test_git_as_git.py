@@ -117,6 +117,19 @@ def test_nothing_is_said_of_an_object_but_what_git_says(tmp_path: Path, lay: Cal
     assert bool(told) is (lay not in {_leaning, _of_version_1})
 
 
+def test_an_object_that_comes_as_a_delta_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    """APP-13: a fetch, by another process too, may come between a look and the next; most hosts send deltas."""
+    host, own = bare_repository(tmp_path / "host.git"), bare_repository(tmp_path / "own.git")
+    data = Random(1).randbytes(3000)
+    names = [git(host, "hash-object", "-w", "--stdin", stdin=data + bytes(number)) for number in range(3)]
+    files = ObjectFiles(lambda: own)
+    assert files.info(names) == dict.fromkeys(names)
+    packed = git(host, "pack-objects", str(own / "objects" / "pack" / "pack"), stdin="\n".join(names).encode())
+    assert (own / "objects" / "pack" / f"pack-{packed}.pack").stat().st_size < 2 * len(data)
+    assert len(found := files.info(names)) == 1
+    assert None not in found.values()
+
+
 @pytest.mark.parametrize("level", range(10))
 def test_an_object_is_read_however_it_is_compressed(tmp_path: Path, level: int) -> None:
     repository = bare_repository(tmp_path / "made.git")

@@ -94,6 +94,7 @@ class ObjectFiles:
             if before is None:
                 break
             for oid in left:
+                found.pop(oid, None)  # it was not here before, and is not plain where it came meanwhile
                 with suppress(_NotPlain):
                     found[oid] = self._info(oid)
             left = [oid for oid in left if oid in found and found[oid] is None]
