@@ -27,7 +27,7 @@ them away.
     unfinished  a store that names no node and has no records; its set-up was cut off
     emptied     the same, and what lies beside it says that it was finished: its records are gone
     unnamed     a store with records that names no node: its records tell whose it is
-    unread      a store in which nobody can read whose it is
+    unread      a store in which nobody can read whose it is, or, where it names no node, whether it has records
     whole       a store that names its node
 
 A vault is begun by `vault.beginning`, which goes by the same table where nothing beside the store says that it was

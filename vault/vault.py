@@ -111,7 +111,7 @@ def standing_of(store: Store) -> Standing:
     """Return how the vault of a store stands by what that says (`vault.states`).
 
     Raises:
-        StoreDamaged: nobody can read whose it is.
+        StoreDamaged: nobody can read that.
     """
     if store.note(NODE):
         return Standing.WHOLE
@@ -190,15 +190,14 @@ class Vault:
         """Return how the vault stands by what its store says.
 
         Raises:
-            StoreDamaged: nobody can read whose it is, and a vault that stands so is not opened for this.
+            StoreDamaged: nobody can read that, and a vault that stands so is not opened for this.
         """
         try:
-            self.store.note(NODE)
+            return standing_of(self.store)
         except StoreDamaged:
             if answer(Standing.UNREAD, opening) is Answer.DAMAGED:
                 raise
             return Standing.UNREAD
-        return standing_of(self.store)
 
     def require_here(self) -> None:
         """Refuse to write where the vault lay when it was opened, once it lies elsewhere.

@@ -12,6 +12,7 @@ import pytest
 
 from tests.vault.vaults import around, found
 from vault.beginning import VaultExists, found_vault
+from vault.fsck.repair import repair
 from vault.states import ANSWERS, Answer, Opening, Standing, unopened
 from vault.store import Store
 from vault.store.database import BEYOND, StoreDamaged
@@ -69,16 +70,28 @@ def _unnamed(dot: Path) -> None:
     _run(dot, "DELETE FROM meta WHERE key = 'node'")
 
 
-def _unread(dot: Path) -> None:
-    """Let the page rot that holds the notes; nothing beside the store says that it was finished."""
-    _unfinish(dot)
+def _rot(dot: Path, name: str) -> None:
+    """Let the first page rot of a table or an index."""
     with closing(sqlite3.connect(dot / "store.db")) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        ((page,),) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'meta'").fetchall()
+        ((page,),) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (name,)).fetchall()
         ((size,),) = db.execute("PRAGMA page_size").fetchall()
     data = bytearray((dot / "store.db").read_bytes())
     data[(page - 1) * size] ^= 1
     (dot / "store.db").write_bytes(data)
+
+
+def _unread(dot: Path) -> None:
+    """Let the page rot that holds the notes; nothing beside the store says that it was finished."""
+    _unfinish(dot)
+    _rot(dot, "meta")
+
+
+def _unnamed_and_unread(dot: Path) -> None:
+    """And where the note is gone, that by which SQLite sees whether there are records."""
+    _unfinish(dot)
+    _unnamed(dot)
+    _rot(dot, "sqlite_autoindex_body_1")
 
 
 _WAYS: list[tuple[Standing, Callable[[Path], None]]] = [
@@ -91,6 +104,7 @@ _WAYS: list[tuple[Standing, Callable[[Path], None]]] = [
     (Standing.EMPTIED, _emptied),
     (Standing.UNNAMED, _unnamed),
     (Standing.UNREAD, _unread),
+    (Standing.UNREAD, _unnamed_and_unread),
     (Standing.WHOLE, lambda _dot: None),
 ]
 
@@ -124,6 +138,19 @@ def test_a_vault_is_opened_by_the_table(
     (tmp_path / "alice" / ".vault" / READABLE).mkdir(exist_ok=True)  # as the first command leaves it
     lay(tmp_path / "alice" / ".vault")
     assert _opened(tmp_path, how) is ANSWERS[standing, how]
+
+
+@pytest.mark.parametrize("lay", [_unnamed, _unread, _unnamed_and_unread])
+def test_a_repair_opens_what_it_can_mend(tmp_path: Path, lay: Callable[[Path], None]) -> None:
+    """APP-13: one whose records tell whose it is was refused where these are counted, and sent to join again."""
+    with found(tmp_path) as vault:
+        node = vault.node
+    lay(tmp_path / "alice" / ".vault")
+    here = around(tmp_path, "alice")
+    with Vault(tmp_path / "alice", here, mending=True) as vault:
+        repair(vault)
+    with Vault(tmp_path / "alice", here) as vault:
+        assert vault.node == node
 
 
 def test_the_table_is_whole() -> None:
