@@ -28,6 +28,7 @@ from lace_tui.words.written import (
 from lazy.conflicts import conflict_of, conflicts, is_still_open
 from lazy.contested import Conflict, Side
 from lazy.files import write_lazy_files
+from lazy.folder.heads import ending_with
 from lazy.folder.unanswered import AGAIN
 from lazy.resolving.chosen import unasked
 from lazy.resolving.opening import own_in
@@ -247,10 +248,16 @@ def _clash_lines(paths: Sequence[str], paint: Paint) -> list[str]:
 
 
 def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
-    """Decide every open conflict for one side; what was settled by an earlier decision is passed over."""
+    """Decide every open conflict for one side; what was settled by an earlier decision is passed over.
+
+    What ends with another one comes behind that: to decide it first would be to decide it anew.
+    """
     answers: list[Answer] = []
-    for listed in conflicts(vault):
-        if not is_still_open(vault, listed.id):
+    found = conflicts(vault)
+    above = ending_with(vault, found)
+    for listed in sorted(found, key=lambda one: one.id in above):
+        other = above.get(listed.id)
+        if not is_still_open(vault, listed.id) or (other is not None and is_still_open(vault, other.id)):
             continue
         args.conflict = listed.id
         if args.dry_run:

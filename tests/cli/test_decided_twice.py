@@ -170,3 +170,20 @@ def test_a_decision_that_nobody_saw_is_asked_for_itself(twice: tuple[Person, Per
     for person in (bob, alice):
         person.run("sync", "stick")
     assert [row["ends_with"] for row in alice.lace("conflicts")["conflicts"]] == [None, None]
+
+
+def test_all_at_once_decides_what_the_others_end_with(again: tuple[Person, Person, Person]) -> None:
+    """LAZ-42: it decided the lowest anew, which then ended with nothing: three were open after all had been decided."""
+    alice, bob, cara = again
+    last = alice.lace("conflicts")["conflicts"][-1]["id"]
+    planned = alice.lace("resolve", "--all", "--prefer", "bob", "--dry-run")["resolved"]
+    assert [row["conflict"] for row in planned] == [last]
+    assert [row["conflict"] for row in alice.lace("resolve", "--all", "--prefer", "bob")["resolved"]] == [last]
+    assert _open(alice) == []
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    for person in (alice, bob, cara):
+        if _open(person):
+            person.lace("resolve", "2.2.0", "--accept")
+        assert _open(person) == []
+        assert (person.folder / "notes.md").read_text().startswith("once more, says bob\n")
