@@ -95,9 +95,18 @@ def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answ
     return answer
 
 
-def conflicts_data(vault: Vault, found: Sequence[Conflict]) -> list[dict[str, Any]]:
-    """Return conflicts as `--json` shows them."""
-    ended, above = ending_releases(vault, found), ending_with(vault, found)
+def conflicts_data(
+    vault: Vault, found: Sequence[Conflict], every: Sequence[Conflict] | None = None
+) -> list[dict[str, Any]]:
+    """Return conflicts as `--json` shows them.
+
+    Args:
+        vault: where they are.
+        found: the conflicts.
+        every: all that are open, where `found` is some of them: one may end with another.
+    """
+    known = found if every is None else every
+    ended, above = ending_releases(vault, known), ending_with(vault, known)
     return [_conflict_data(vault, one, ended.get(one.id), above.get(one.id)) for one in found]
 
 

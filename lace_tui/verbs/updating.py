@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from lazy.folder.permitted import Refused
     from lazy.folder.updated import NotTakenIn, TakenIn, Updated
 
+    _Asked = tuple[Conflict, dict[str, Any]]  # one that keeps something out, and what `conflicts` says of it
+
 __all__ = ["configure", "run"]
 
 
@@ -73,7 +75,8 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         done = update(vault, desk, peer=peer, version=case, dry_run=args.dry_run, watch=watch)
     out = done.not_taken
     needs_person = bool(done.conflict or out.waiting or out.refused or done.moves.kept)
-    following, told = _after_update(context, vault, desk, done, args.peer or "")
+    asked = _asked(vault, out.waiting)
+    following, told = _after_update(context, vault, desk, done, args.peer or "", asked)
     letting = [_letting_in(vault, desk, head) for head in out.refused]
     other, news = unmapped(vault), _other_news(vault, desk)
     if news and not following:
@@ -84,7 +87,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         **update_data(done),
         "finished": done.is_finished,
         "waiting": list(out.waiting),
-        "asked": [row for _, row in _asked(vault, out.waiting)],
+        "asked": [row for _, row in asked],
         "refused": [
             {"commit": head.head, "name": head.who, "paths": list(head.paths), "let_in": list(ways)}
             for head, ways in zip(out.refused, letting, strict=True)
@@ -103,26 +106,37 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     }
     lines = [
         *_update_lines(vault, done, desk, other, news, planned=args.dry_run),
+        *_not_taken_lines(out, asked, letting, _update_of(desk)),
         *([f"Next: {told}"] if told else []),
     ]
     return Answer(data, "\n".join(lines), EXIT_PERSON if needs_person else EXIT_DONE)
 
 
-def _after_update(context: Context, vault: Vault, desk: str, done: Updated, peer: str) -> tuple[str, str]:
+def _after_update(
+    context: Context, vault: Vault, desk: str, done: Updated, peer: str, asked: Sequence[_Asked]
+) -> tuple[str, str]:
     """Return the command to run next, or nothing, and what a person is told of it: where they choose, the choices."""
     if done.conflict:
         return _deciding(vault, desk, done.conflict.id)
-    waiting = done.not_taken.waiting
-    if waiting and not (done.is_unfinished or done.moves.kept):
-        from lazy.conflict_words import deciding_command, next_to_decide  # noqa: PLC0415 - mostly nothing waits
-        from lazy.conflicts import conflict_named  # noqa: PLC0415
-
-        if len(waiting) == 1:
-            conflict = conflict_named(vault, waiting[0])
-            return next_to_decide(conflict), deciding_command(vault, conflict)
-        return "lace conflicts", "lace conflicts"
+    if asked and not (done.is_unfinished or done.moves.kept):
+        return _before_taking(vault, asked)
     following = _after_writing(context, vault, desk, done, peer)
     return following, following
+
+
+def _before_taking(vault: Vault, asked: Sequence[_Asked]) -> tuple[str, str]:
+    """Return what is next where conflicts keep something out: as `_after_update`."""
+    from lazy.conflict_words import deciding_command, next_to_decide, update_command  # noqa: PLC0415 - mostly nothing waits
+    from lazy.conflicts import conflict_named  # noqa: PLC0415
+
+    if len(asked) > 1:
+        return "lace conflicts", "lace conflicts"
+    ((conflict, row),) = asked
+    if row["ended_by"]:
+        return update_command(conflict), update_command(conflict)
+    if row["ends_with"]:
+        conflict = conflict_named(vault, row["ends_with"]["id"])
+    return next_to_decide(conflict), deciding_command(vault, conflict)
 
 
 def _deciding(vault: Vault, desk: str, noted: str) -> tuple[str, str]:
@@ -199,16 +213,24 @@ def _update_lines(
     if not done.conflict:
         lines += moved_lines(moves.written, moves.deleted)
     lines += skipped_lines(moves.left_out)
-    lines += kept_lines(vault, desk, moves.kept)
-    return lines + _not_taken_lines(vault, desk, done.not_taken)
+    return lines + kept_lines(vault, desk, moves.kept)
 
 
-def _not_taken_lines(vault: Vault, desk: str, out: NotTakenIn) -> list[str]:
-    """Return what stays out, and what would bring it in."""
+def _not_taken_lines(
+    out: NotTakenIn, asked: Sequence[_Asked], letting: Sequence[tuple[str, ...]], update: str
+) -> list[str]:
+    """Return what stays out, and what would bring it in.
+
+    Args:
+        out: it.
+        asked: the conflicts that keep something out.
+        letting: the commands that let in each head which rules keep out.
+        update: the command that takes it in then.
+    """
     lines = room_lines(out.more)
     if out.waiting:
         lines.append(f"! Not taken in before you decide: {', '.join(out.waiting)} (see: lace conflicts)")
-        lines += _asked_lines(vault, out.waiting)
+        lines += _asked_lines(asked)
     if out.lacking:
         what = "1 release is" if out.lacking == 1 else f"{out.lacking} releases are"
         lines.append(f"{what} not all here: lace links")
@@ -216,13 +238,11 @@ def _not_taken_lines(vault: Vault, desk: str, out: NotTakenIn) -> list[str]:
     if out.away:
         what = f"{inert(out.away)}, which is yours"
         lines.append(f"! Not taken in, for its content is not here: {what}: lace sync --all")
-    for head in out.refused:
-        from lazy.conflict_words import update_desk  # noqa: PLC0415 - mostly nobody has such rules
-
+    for head, ways in zip(out.refused, letting, strict=True):
         lines.append(f"! Not taken in: {inert(head.who)} changed what your desk's rules keep (see: lace desk permits)")
         lines += [f"  {inert(path)}" for path in head.paths[:SHOWN]]
         lines += more_lines(len(head.paths), SHOWN)
-        lines.append(f"  To let it in: {inert('; '.join((*_letting_in(vault, desk, head), update_desk(desk))))}")
+        lines.append(f"  To let it in: {inert('; '.join((*ways, update)))}")
     return lines
 
 
@@ -233,22 +253,27 @@ def _letting_in(vault: Vault, desk: str, head: Refused) -> tuple[str, ...]:
     return letting_in(vault, desk, head)
 
 
-def _asked_lines(vault: Vault, ids: Sequence[str]) -> list[str]:
-    """Return of each conflict what clashes, what is proposed, and how to have what all sides of a version did."""
-    from lace_tui.verbs.conflicts import asked_lines  # noqa: PLC0415 - mostly nothing is in conflict
+def _asked_lines(asked: Sequence[_Asked]) -> list[str]:
+    """Return of each conflict what clashes, what is proposed, and how to have all sides, or what ends it."""
+    from lace_tui.verbs.conflicts import asked_lines, ending_words  # noqa: PLC0415 - mostly nothing is in conflict
 
-    return [line for one, row in _asked(vault, ids) for line in asked_lines(one, row)]
+    lines: list[str] = []
+    for one, row in asked:
+        ending = ending_words(one, row)
+        lines += [f"  {one.id}: {ending}"] if ending else asked_lines(one, row)
+    return lines
 
 
-def _asked(vault: Vault, ids: Sequence[str]) -> list[tuple[Conflict, dict[str, Any]]]:
+def _asked(vault: Vault, ids: Sequence[str]) -> list[_Asked]:
     """Return conflicts that keep something out, each with what `conflicts` says of it."""
     if not ids:
         return []
     from lace_tui.verbs.conflicts import conflicts_data  # noqa: PLC0415 - mostly nothing is in conflict
-    from lazy.conflicts import conflict_named  # noqa: PLC0415 - as above
+    from lazy.conflicts import conflicts  # noqa: PLC0415 - as above
 
-    found = [conflict_named(vault, name) for name in ids]
-    return list(zip(found, conflicts_data(vault, found), strict=True))
+    every = conflicts(vault)
+    found = [one for one in every if one.id in ids]
+    return list(zip(found, conflicts_data(vault, found, every), strict=True))
 
 
 def _nothing_new(vault: Vault, desk: str, *, is_whole: bool, is_alone: bool) -> str:

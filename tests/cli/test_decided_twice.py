@@ -187,3 +187,18 @@ def test_all_at_once_decides_what_the_others_end_with(again: tuple[Person, Perso
             person.lace("resolve", "2.2.0", "--accept")
         assert _open(person) == []
         assert (person.folder / "notes.md").read_text().startswith("once more, says bob\n")
+
+
+def test_an_update_to_the_first_alone_says_that_it_ends_with_the_second(twice: tuple[Person, Person, Person]) -> None:
+    """LAZ-42, H-18: it named a command that decides the first anew, where `conflicts` said to decide the second."""
+    alice, _, cara = twice
+    for person in (alice, cara):
+        first, second = person.lace("conflicts")["conflicts"]
+        asked = person.lace("update", "--from", "bob@2.0.0", expect=1)
+        assert asked["waiting"] == [first["id"]]
+        assert asked["asked"] == [first]
+        assert asked["next"] == "lace conflicts"
+        told = person.text("update", "--from", "bob@2.0.0", expect=1)
+        assert f"lace resolve {first['id']}" not in told
+        assert f"  {first['id']}: ends with 2.1.0" in told
+        assert f"Next: lace resolve {second['id']} --prefer" in told
