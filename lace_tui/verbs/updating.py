@@ -106,7 +106,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     }
     lines = [
         *_update_lines(vault, done, desk, other, news, planned=args.dry_run),
-        *_not_taken_lines(out, asked, letting, _update_of(desk)),
+        *_not_taken_lines(out, asked, letting, "lace update" if len(desks(vault)) == 1 else _update_of(desk)),
         *([f"Next: {told}"] if told else []),
     ]
     return Answer(data, "\n".join(lines), EXIT_PERSON if needs_person else EXIT_DONE)

@@ -32,10 +32,8 @@ def test_a_release_that_my_rules_keep_out_is_nothing_to_update_to(pair: tuple[Pe
     assert "to let it in: lace desk permit list.md --write --anyone; lace update" in told
     update = alice.lace("update", expect=1)
     assert update["refused"][0]["let_in"] == out["let_in"]
-    assert (
-        "  To let it in: lace desk permit list.md --write --anyone; lace update"
-        in alice.text("update", expect=1).splitlines()
-    )
+    ways = "  To let it in: lace desk permit list.md --write --anyone; lace update"
+    assert ways in alice.text("update", expect=1).splitlines(), "as status says it"
     alice.lace(*shlex.split(out["let_in"][0])[1:])
     assert (_main(alice)["relation"], _main(alice)["kept_out"]) == ("behind", [])
     assert alice.lace("update")["written"] == ["list.md"]
