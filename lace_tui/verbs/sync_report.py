@@ -383,11 +383,11 @@ def _closing(
         from lace_tui.verbs.conflicts import asked_lines, conflict_line, ending_words  # noqa: PLC0415 - mostly there is none
         from lazy.conflict_words import deciding_words  # noqa: PLC0415
 
-        for conflict, row in zip(open_ones, rows, strict=True):
-            ending = ending_words(conflict, row)
+        endings = [ending_words(conflict, row) for conflict, row in zip(open_ones, rows, strict=True)]
+        for conflict, row, ending in zip(open_ones, rows, endings, strict=True):
             lines.append(paint.warn("! conflict ") + conflict_line(conflict) + (f"; {ending}" if ending else ""))
             decide = f"lace resolve {conflict.id} {deciding_words(conflict, me)}"
-            if len(open_ones) == 1 and not ending and decide not in steps:
+            if endings.count("") == 1 and not ending and decide not in steps:
                 lines.append(f"  Decide: {inert(decide)}")
             lines += asked_lines(conflict, row)
     elif verb != "push":

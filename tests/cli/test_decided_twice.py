@@ -202,3 +202,11 @@ def test_an_update_to_the_first_alone_says_that_it_ends_with_the_second(twice: t
         assert f"lace resolve {first['id']}" not in told
         assert f"  {first['id']}: ends with 2.1.0" in told
         assert f"Next: lace resolve {second['id']} --prefer" in told
+
+
+def test_a_sync_says_how_to_decide_the_one_that_the_others_end_with(twice: tuple[Person, Person, Person]) -> None:
+    """LAZ-27, LAZ-42: of one conflict it says how to decide it; beside those that end with it it said nothing."""
+    _, _, cara = twice
+    _, second = cara.lace("conflicts")["conflicts"]
+    told = cara.text("sync", "stick", expect=1)
+    assert f"  Decide: lace resolve {second['id']} --prefer" in told
