@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from _weakref import (
-    proxy,  # of `weakref`, which takes as long to load as a small query  # what is around it in `weakref` a commit need not load
-)
+from _weakref import proxy  # of `weakref`, which takes as long to load as a small query
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
