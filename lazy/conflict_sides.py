@@ -106,11 +106,20 @@ class InCommon:
         """Return the same where the highest releases alone tell it: what clashes was mostly released last."""
         if self._near is None:
             self._near = highest(self._store, self._desk, _NEAR)
-        named = {one.commit for one in self._near}
-        if named.isdisjoint(texts):
+        if {one.commit for one in self._near}.isdisjoint(texts):
             return None
-        found, is_all = _shared(self._near, covered_by(self._store, named, [[text] for text in texts]))
-        return found if is_all or len(self._near) < _NEAR else None
+        found: _Found = ()
+        below = [set[str]() for _ in texts]
+        looked = 0
+        while looked < len(self._near):  # what is lower mostly lies further down, and is looked for last
+            more = self._near[looked : max(_FEW, 2 * looked)]
+            looked += len(more)
+            held = covered_by(self._store, {one.commit for one in more}, [[text] for text in texts])
+            below = [known | new for known, new in zip(below, held, strict=True)]
+            found, is_all = _shared(self._near[:looked], below)
+            if is_all:
+                return found
+        return found if len(self._near) < _NEAR else None
 
 
 class _Far:

@@ -31,7 +31,7 @@ def released(store: Store, commits: list[RecordHash], versions: list[int]) -> li
         store.run("DELETE FROM release")
         for p, (commit, number) in enumerate(zip(commits, versions, strict=False)):
             if number:
-                text = commit.text[:-4] + f"{p:04d}"
+                text = f"release {p}"
                 store.run(
                     "INSERT INTO release VALUES (?, ?, 'bob', 'main', ?, ?, '', '', ?, ?, 1)",
                     *(p, text, f"1.{number}.0", commit.text, p, p),
@@ -73,3 +73,26 @@ def test_it_is_what_the_plain_definition_says(
         patch.setattr("lazy.conflict_sides._MOST_CHAINS", most)
         in_common = InCommon(store, "main", {commit for sides in asked for commit in sides})
         assert [in_common.of(sides) for sides in asked] == [plain(store, shown, sides) for sides in asked]
+
+
+def test_what_is_near_costs_the_same_on_a_long_history(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAZ-34: also where one of few releases lies at the bottom of it."""
+    real, rows = Store.rows, list[int]()
+
+    def counted(self: Store, sql: str, *values: object) -> list[tuple[object, ...]]:
+        found = real(self, sql, *values)
+        rows.append(len(found))
+        return found
+
+    monkeypatch.setattr(Store, "rows", counted)
+    costs = []
+    for length in (500, 5000):
+        line = [[number - 1] if number else [] for number in range(length)]
+        commits = lay(store, [*line, [length - 1], [length - 1]])
+        versions = [1, *(0 for _ in range(length - 5)), 2, 3, 4, 5, 6, 6]
+        released(store, commits, versions)
+        rows.clear()
+        found = InCommon(store, "main", commits[-2:]).of(commits[-2:])
+        assert found == ((Version(1, 5, 0), (0, 1)),)
+        costs.append(sum(rows))
+    assert costs[0] == costs[1]
