@@ -69,6 +69,12 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
     await settle(pilot)
 
 
+async def in_turn(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys, each once what the one before leads to is shown: a page to be answered may take its time to come."""
+    for key in keys:
+        await press(pilot, key)
+
+
 async def _all_done(pilot: Pilot[None]) -> None:
     """Wait for the work there is; a reading that a newer one took the place of, as the clock asks for, is no fault."""
     for _ in range(100):

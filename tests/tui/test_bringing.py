@@ -6,7 +6,7 @@ from lace_tui.app.lace import LaceApp
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.files import Files
 from lace_tui.screenshots import Story
-from tests.tui.conftest import is_showing, page_of, press, settle, text_of
+from tests.tui.conftest import in_turn, is_showing, page_of, press, settle, text_of
 
 
 async def test_one_file_comes_back_and_the_others_stay(app: LaceApp, story: Story) -> None:
@@ -34,7 +34,7 @@ async def test_one_file_comes_back_and_the_others_stay(app: LaceApp, story: Stor
         assert is_showing(app, Files), "nothing is left to agree to"
         assert [told.message for told in app._notifications] == ["menu.md is like that already."]
         await press(pilot, "escape", "escape", "1")
-        await press(pilot, "U", "y")
+        await in_turn(pilot, "U", "y")
         assert menu.read_text() == now
 
 
@@ -50,6 +50,6 @@ async def test_what_was_edited_is_committed_before_a_file_comes_over_it(app: Lac
         assert "lace checkout self/main@1 menu.md --keep-edits" in told
         await press(pilot, "n")
         assert menu.read_text() == "mine alone\n"
-        await press(pilot, "b", "y", "escape", "escape", "1")
+        await in_turn(pilot, "b", "y", "escape", "escape", "1")
         assert "what you edited there is kept as main@" in text_of(app, "#card-text")
         assert "Tomato, 4.00" in menu.read_text()

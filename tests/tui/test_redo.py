@@ -14,7 +14,7 @@ from lazy.folder.desk_merge import Strategy, merge_desk
 from lazy.folder.undo import undo
 from lazy.places.media import set_encrypted
 from lazy.places.registry import is_encrypted, place_named, places
-from tests.tui.conftest import is_showing, page_of, press, settle, text_of
+from tests.tui.conftest import in_turn, is_showing, page_of, press, settle, text_of
 from vault.folder.kept_out import keep_out
 from vault.folder.work import commit
 from vault.revisions.history import commit_info, line_head
@@ -32,7 +32,7 @@ def _newest(story: Story) -> str:
 
 async def _is_taken_back_for_good(app: LaceApp, pilot: Pilot[None]) -> None:
     """Take the last act back; it is not offered again."""
-    await press(pilot, "U", "y")
+    await in_turn(pilot, "U", "y")
     assert "is taken back" in text_of(app, "#card-text")
     assert "Z does it again" not in text_of(app, "#card-text")
     await press(pilot, "Z")
@@ -49,10 +49,10 @@ async def test_a_commit_that_was_taken_back_is_made_again(app: LaceApp, story: S
         await press(pilot, "Z")
         assert is_showing(app, Home)
         assert "Nothing was taken back" in str([note.message for note in app._notifications])
-        await press(pilot, "U", "y")
+        await in_turn(pilot, "U", "y")
         assert _newest(story) != "plums, and a cake"
         assert "Z does it again" in text_of(app, "#card-text")
-        await press(pilot, "Z", "n")
+        await in_turn(pilot, "Z", "n")
         assert _newest(story) != "plums, and a cake"
         await press(pilot, "Z")
         assert is_showing(app, PlanPage)
@@ -73,7 +73,7 @@ async def test_a_file_is_kept_out_again(app: LaceApp, story: Story) -> None:
         keep_out(vault, "mine alone", ["plums.md"], desk="main")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await press(pilot, "U", "y")
+        await in_turn(pilot, "U", "y")
         assert "what it kept out is part of main again" in " ".join(text_of(app, "#card-text").split())
         assert _newest(story) == "plums"
         await press(pilot, "Z")
@@ -90,13 +90,13 @@ async def test_a_place_comes_and_goes_again(app: LaceApp, story: Story) -> None:
         set_encrypted(vault, place_named(vault, "office"))
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await press(pilot, "k", "x", "y")
-        await press(pilot, "U", "y", "Z")
+        await in_turn(pilot, "k", "x", "y")
+        await in_turn(pilot, "U", "y", "Z")
         assert "office would no longer be a place" in page_of(app)
         await press(pilot, "y")
         with story.open("alice") as vault:
             assert [place.name for place in places(vault)] == ["stick"]
-        await press(pilot, "U", "y")
+        await in_turn(pilot, "U", "y")
         with story.open("alice") as vault:
             assert is_encrypted(vault, place_named(vault, "office"))
 
@@ -109,10 +109,10 @@ async def test_a_new_place_is_named_again_as_it_was(app: LaceApp, story: Story) 
         before = place_named(vault, "attic")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await press(pilot, "U", "y")
+        await in_turn(pilot, "U", "y")
         with story.open("alice") as vault:
             assert "attic" not in [place.name for place in places(vault)]
-        await press(pilot, "Z", "y")
+        await in_turn(pilot, "Z", "y")
         with story.open("alice") as vault:
             assert place_named(vault, "attic") == before
 
@@ -121,11 +121,11 @@ async def test_an_update_is_planned_again(app: LaceApp, story: Story) -> None:
     prices = story.folder("alice") / "prices.md"
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await press(pilot, "u", "y")
+        await in_turn(pilot, "u", "y")
         assert prices.exists()
-        await press(pilot, "U", "y")
+        await in_turn(pilot, "U", "y")
         assert not prices.exists()
-        await press(pilot, "Z", "y")
+        await in_turn(pilot, "Z", "y")
         assert prices.exists()
 
 
@@ -136,10 +136,10 @@ async def test_what_was_done_since_is_not_gone_over(app: LaceApp, story: Story) 
         commit(vault, "plums", desk="main")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await press(pilot, "U", "y")
+        await in_turn(pilot, "U", "y")
         with story.open("alice") as vault:
             commit(vault, "other words", desk="main")
-        await press(pilot, "Z", "y")
+        await in_turn(pilot, "Z", "y")
         assert _newest(story) == "other words"
         assert "Something else was done here" in text_of(app, "#card-text")
 
@@ -187,7 +187,7 @@ async def test_a_new_place_is_named_again_as_encrypted_as_it_was(app: LaceApp, s
         new_place(vault, "attic", str(story.root / "attic"), story.root, peer="bob", is_sealed=True)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await press(pilot, "U", "y", "Z")
+        await in_turn(pilot, "U", "y", "Z")
         assert f"lace place add attic {(story.root / 'attic').as_uri()} --for bob --encrypt" in page_of(app)
         await press(pilot, "y")
         with story.open("alice") as vault:
