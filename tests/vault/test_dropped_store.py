@@ -39,6 +39,14 @@ def _run(thread: Thread) -> None:
     thread.join()
 
 
+def _drop_elsewhere(kept: list[Store]) -> None:
+    """Drop a store where another thread collects it; what is warned of keeps it for as long as it is kept itself."""
+    with pytest.warns(ResourceWarning, match=_DROPPED) as told:
+        _run(Thread(target=_drop, args=(kept,)))
+    told.clear()
+    gc.collect()
+
+
 def test_a_store_that_is_dropped_goes_and_says_so(path: Path) -> None:
     """It stayed for as long as the process lived: SQLite held what it calls of it, where no collector looks."""
     kept = [Store(path)]
@@ -68,13 +76,23 @@ def test_a_store_may_be_collected_by_another_thread(path: Path, monkeypatch: pyt
     """A connection is closed by the thread that opened it alone; whichever comes to collect it lets it go."""
     stray: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", stray.append)
-    kept = [Store(path)]
-    other = Thread(target=_drop, args=(kept,))
-    with pytest.warns(ResourceWarning, match=_DROPPED):
-        _run(other)
+    _drop_elsewhere([Store(path)])
     with closed_here(path, 0) as is_closed:
         assert is_closed
     assert not stray
+
+
+def test_one_that_another_thread_collects_counts_as_open_for_as_long_as_its_files_are(path: Path) -> None:
+    """Who mends them would lose its locks when they are closed, and what it wrote to who brings a log in then."""
+    kept = [Store(path)]
+    connections = [kept[0].db]
+    _drop_elsewhere(kept)
+    with closed_here(path, 0) as is_closed:
+        assert not is_closed
+    connections.clear()
+    gc.collect()  # each holds what it was asked, which holds it
+    with closed_here(path, 0) as is_closed:
+        assert is_closed
 
 
 def test_one_that_was_closed_or_never_opened_says_nothing(path: Path, recwarn: pytest.WarningsRecorder) -> None:

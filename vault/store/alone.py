@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import os
 import sys
+from _weakref import ref  # of `weakref`, which takes as long to load as a small query
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Condition
 from typing import BinaryIO, Final, TypeAlias
 
-__all__ = ["closed_here", "kept_alone", "note_closed", "note_open"]
+__all__ = ["closed_here", "kept_alone", "note_closed", "note_dropped", "note_open"]
 
 _SHARED_AT: Final = 0x40000002  # of the bytes of which whoever has a store open has some locked (SQLite's os.h)
 _SHARED_BYTES: Final = 510
 _Which: TypeAlias = "tuple[int, int, str] | Path"  # a store, by whatever way it is reached
 _opened: dict[int, _Which] = {}  # who has a store open in this process, by `id`, and which
+_last: dict[int, ref[object]] = {}  # by its `id`, what goes last of who was dropped
 _closed: set[_Which] = set()  # stores that nobody in this process may open now
 _changed = Condition()
 
@@ -38,6 +40,25 @@ def note_closed(holder: object) -> None:
     with _changed:
         _opened.pop(id(holder), None)
         _changed.notify_all()
+
+
+def note_dropped(holder: object, last: object) -> None:
+    """Say that somebody was dropped who has a store open still, until that goes which its connection lets go of last.
+
+    Args:
+        holder: who was dropped; its `id` may be another one's before that.
+        last: what only the two of them hold.
+    """
+    key = id(last)
+
+    def close(_: object) -> None:
+        with _changed:
+            del _opened[key], _last[key]
+            _changed.notify_all()
+
+    with _changed:
+        _opened[key] = _opened.pop(id(holder))
+        _last[key] = ref(last, close)
 
 
 def _which(path: Path) -> _Which:

@@ -66,8 +66,9 @@ class Reads:
         self.packs = packs
         self._pages = pages
         # Queries ask for a record's bytes wherever they rest. SQLite holds what it calls where no collector looks: if
-        # that held the store, neither would ever go.
-        db.create_function("stored", 2, partial(_stored_bytes, proxy(packs)))
+        # that held the store, neither would ever go. It lets go of it after the files.
+        self._stored = partial(_stored_bytes, proxy(packs))
+        db.create_function("stored", 2, self._stored)
         db.create_function("hash_text", 2, _hash_text, deterministic=True)  # links name records so
 
     @contextmanager

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sqlite3
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -87,9 +87,10 @@ class Store(Reads):
         """Close what was dropped and not closed, and say so: its locks kept everybody else from mending the file."""
         if not self._is_open:
             return
-        with suppress(Exception):  # another thread may collect it, which closes no connection: that goes by itself
+        try:
             self.close()
-        alone.note_closed(self)
+        except Exception:  # another thread may collect it, which closes no connection: that goes by itself, but later
+            alone.note_dropped(self, self._stored)
         warnings.warn(f"The store {self.path} was dropped and not closed.", ResourceWarning, source=self, stacklevel=1)
 
     def __enter__(self) -> Self:
