@@ -147,6 +147,30 @@ def test_what_is_asked_of_two_sides_costs_how_far_they_are_apart(
     assert costs[0] == costs[1] < 2 * LONG
 
 
+def crossed(length: int) -> tuple[list[list[int]], int, int]:
+    """Return a line of so many commits with two sides, of which one has the other's base by a long way alone.
+
+    And just below it by a short one: so the walk is over before it is seen that the base is in both.
+    """
+    graph = [*([number - 1] if number else [] for number in range(length)), [length - 1]]
+    base = length
+    graph += [[base], *([base + 1 + number] for number in range(199))]
+    graph += [[length - 1], [len(graph), len(graph) - 1], [base]]
+    return graph, len(graph) - 1, len(graph) - 2
+
+
+def test_what_is_above_costs_how_far_sides_are_apart_where_they_crossed(store: Store, read: list[int]) -> None:
+    """Of ten times the history no row more is read (CLAY-7)."""
+    costs = []
+    for length in (4 * LONG, 40 * LONG):
+        graph, upper, lower = crossed(length)
+        commits = lay(store, graph)
+        read.clear()
+        assert only_above(store, {commits[upper].text}, {commits[lower].text}) == {commits[upper].text}
+        costs.append(sum(read))
+    assert costs[0] == costs[1]
+
+
 @pytest.mark.parametrize(
     ("numbers", "head"), [((1, 2, 3), 3), ((1, 2, 2, 4, 2**63 - 1), 2), ((2, 3), None), ((), None)]
 )

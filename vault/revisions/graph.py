@@ -62,8 +62,13 @@ def ancestors(store: Store, commit: RecordHash) -> set[str]:
 
 def all_parents(store: Store, heads: Collection[str]) -> Mapping[str, Sequence[str]]:
     """Return the parents of some commits and of all that are below them, as hash texts."""
+    return _parents_below(store, heads, -1)
+
+
+def _parents_below(store: Store, heads: Collection[str], most: int) -> dict[str, list[str]]:
+    """Return the same of so many of them, the nearest; of all for -1."""
     found: dict[str, list[str]] = {}
-    for child, parent in store.rows(_BELOW, json_texts(heads), -1):
+    for child, parent in store.rows(_BELOW, json_texts(heads), most):
         found.setdefault(child, []).extend(() if parent is None else (parent,))
     return found
 
@@ -144,13 +149,7 @@ class Parents:
         """Return the parents of these commits, and of what was read before."""
         lacking = [commit for commit in commits if commit not in self._known]
         if lacking:
-            most = max(self._most, 2 * len(lacking))
-            for child, parent in self._store.rows(_BELOW, json_texts(lacking), most):
-                of = self._known.get(child)
-                if of is None:
-                    self._known[child] = [] if parent is None else [parent]
-                elif parent is not None and parent not in of:  # some are read again
-                    of.append(parent)
+            self._known |= _parents_below(self._store, lacking, max(self._most, 2 * len(lacking)))
             self._most *= 2
         return self._known
 
@@ -251,7 +250,7 @@ def _cover(covered: set[str], commits: Iterable[str], below: Mapping[str, list[s
 def only_above(store: Store, uppers: Collection[str], lowers: Collection[str]) -> set[str]:
     """Return the commits that some are or are built on, and others are not, as hash texts (a range: `lowers..uppers`).
 
-    It costs how far apart they are, not how long their history is.
+    It costs as `covered_by`.
     """
 
     def is_done(colours: Colours, edge: Collection[str]) -> bool:
@@ -269,7 +268,7 @@ def _uncovered(store: Store, commits: set[str], uppers: Collection[str]) -> set[
     below = Parents(store)(commits)
     lowest = [one for one in commits if commits.isdisjoint(below[one])]
     # Whoever has one of them has the lowest below it.
-    return commits - _first_ancestors(store, uppers, -1) if covered(store, lowest, uppers) else commits
+    return commits - covered(store, commits, uppers) if covered(store, lowest, uppers) else commits
 
 
 def _parents(store: Store, commits: Collection[str]) -> set[str]:
