@@ -171,6 +171,19 @@ def test_what_is_above_costs_how_far_sides_are_apart_where_they_crossed(store: S
     assert costs[0] == costs[1]
 
 
+def test_the_heads_of_a_hundred_cost_how_far_they_are_apart(store: Store, read: list[int]) -> None:
+    """Of ten times the history no row more is read (CLAY-7)."""
+    costs = []
+    for length in (4 * LONG, 40 * LONG):
+        line = [[number - 1] if number else [] for number in range(length)]
+        commits = lay(store, [*line, *([length - 1 - number] for number in range(100))])
+        read.clear()
+        heads = commits[length:]
+        assert newest(store, [*heads, *commits[length - 9 : length]]) == sorted(heads, key=lambda head: head.text)
+        costs.append(sum(read))
+    assert costs[0] == costs[1]
+
+
 @pytest.mark.parametrize(
     ("numbers", "head"), [((1, 2, 3), 3), ((1, 2, 2, 4, 2**63 - 1), 2), ((2, 3), None), ((), None)]
 )

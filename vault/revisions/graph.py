@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _FIRST_LOOK = 64  # commits that are looked at before anything is followed further; twice as many in each next look
-_MOST_COLOURS = 32  # of more commits it costs less to go through all that is below
+_MOST_COLOURS = 128  # of more commits it costs less to go through all that is below
 _OURS, _THEIRS = 1, 2
 _COMMON = _OURS | _THEIRS
 _SETTLED = _COMMON | 4  # below a base
@@ -119,8 +119,11 @@ def _painted(store: Store, commits: Sequence[str], groups: Sequence[Collection[s
 
     def is_done(colours: Colours, edge: Collection[str]) -> bool:
         # A group met what it can of a commit where what is below the group is below that one too.
-        lacking = [(colour, every & ~colours[one]) for one, colour in own.items() if every & ~colours[one]]
-        return not any(colours[one] & of and not colours[one] & colour for one in edge for colour, of in lacking)
+        lacking: dict[int, int] = {}  # by the groups that did not meet them, the commits
+        for one, colour in own.items():
+            if of := every & ~colours[one]:
+                lacking[of] = lacking.get(of, 0) | colour
+        return not any(colours[one] & of and them & ~colours[one] for one in edge for of, them in lacking.items())
 
     colours = paint(start, Parents(store), is_done)
     return [{commit for commit in commits if colours[commit] >> at & 1} for at in range(len(groups))]
