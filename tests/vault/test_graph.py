@@ -13,7 +13,7 @@ from tests.vault.vaults import found, write
 from vault.names import Version
 from vault.records import RecordHash
 from vault.releasing import release
-from vault.revisions.graph import ancestors, covered, is_ancestor, merge_bases, newest, only_above
+from vault.revisions.graph import ancestors, covered, covered_by, is_ancestor, merge_bases, newest, only_above
 from vault.revisions.history import line_head, releases, releases_of, releases_shown, releases_since
 from vault.store import Store
 from vault.vault import Vault
@@ -57,6 +57,11 @@ def test_part_of_the_graph_says_what_the_whole_says(
         one.text for one in others
     }
     assert only_above(store, {one.text for one in others}, {one.text for one in some}) == above - below
+    groups = data.draw(st.lists(st.lists(st.sampled_from([one.text for one in commits])), max_size=4))
+    asked = {one.text for one in others}
+    assert covered_by(store, asked, groups) == [
+        asked & set[str]().union(*(lines[RecordHash.parse(one)] for one in group)) for group in groups
+    ]
 
 
 def nearest_with_trees(lines: dict[str, set[str]], common: set[str], here: set[str]) -> tuple[set[str], int]:
@@ -182,6 +187,17 @@ def test_the_heads_of_a_hundred_cost_how_far_they_are_apart(store: Store, read: 
         assert newest(store, [*heads, *commits[length - 9 : length]]) == sorted(heads, key=lambda head: head.text)
         costs.append(sum(read))
     assert costs[0] == costs[1]
+
+
+def test_what_is_below_many_is_read_once_for_all_of_them(store: Store, read: list[int]) -> None:
+    """LAZ-42: the last releases of everybody are asked for the sides of hundreds of contested versions."""
+    commits = lay(store, [*([number - 1] if number else [] for number in range(4 * LONG)), *([[4 * LONG - 1]] * 300)])
+    texts = [commit.text for commit in commits]
+    sides, heads = texts[4 * LONG - 10 :], texts[-20:]
+    read.clear()
+    found = covered_by(store, sides, [[head] for head in heads])
+    assert found == [{*texts[4 * LONG - 10 : 4 * LONG], head} for head in heads]
+    assert sum(read) < 2 * len(commits)
 
 
 @pytest.mark.parametrize(

@@ -99,23 +99,24 @@ def covered_by(store: Store, commits: Collection[str], groups: Sequence[Collecti
         if len(near) == most and found[at] != asked:
             far.append(at)
     left = sorted(set[str]().union(*(asked - found[at] for at in far)))
-    if len(left) > _MOST_COLOURS:
-        for at in far:
-            found[at] = asked & _first_ancestors(store, groups[at], -1)
-    elif left:
-        for at, more in zip(far, _painted(store, left, [groups[at] for at in far]), strict=True):
-            found[at] |= more
+    if left:
+        of = [groups[at] for at in far]
+        colours = _painted(store, left, of) if len(left) <= _MOST_COLOURS else _painted_all(store, of)
+        for number, at in enumerate(far):
+            found[at] |= {commit for commit in left if colours.get(commit, 0) >> number & 1}
     return found
 
 
-def _painted(store: Store, commits: Sequence[str], groups: Sequence[Collection[str]]) -> list[set[str]]:
-    """Return what `covered_by` does, with a colour for each group and each commit."""
+def _painted(store: Store, commits: Sequence[str], groups: Sequence[Collection[str]]) -> Colours:
+    """Return the colours of what was met until it is known which of some commits each group met.
+
+    The first are those of the groups; after them stands one for each commit.
+    """
     every = (1 << len(groups)) - 1
     own = {commit: 1 << at for at, commit in enumerate(commits, len(groups))}
-    start = dict(own)
-    for at, group in enumerate(groups):
-        for commit in group:
-            start[commit] = start.get(commit, 0) | 1 << at
+    start = _start(groups)
+    for commit, colour in own.items():
+        start[commit] = start.get(commit, 0) | colour
 
     def is_done(colours: Colours, edge: Collection[str]) -> bool:
         # A group met what it can of a commit where what is below the group is below that one too.
@@ -125,8 +126,25 @@ def _painted(store: Store, commits: Sequence[str], groups: Sequence[Collection[s
                 lacking[of] = lacking.get(of, 0) | colour
         return not any(colours[one] & of and them & ~colours[one] for one in edge for of, them in lacking.items())
 
-    colours = paint(start, Parents(store), is_done)
-    return [{commit for commit in commits if colours[commit] >> at & 1} for at in range(len(groups))]
+    return paint(start, Parents(store), is_done)
+
+
+def _painted_all(store: Store, groups: Sequence[Collection[str]]) -> Colours:
+    """Return the colours of the groups on all that is below them, in one way down."""
+    if len(groups) == 1:
+        return dict.fromkeys(_first_ancestors(store, groups[0], -1), 1)
+    start = _start(groups)
+    below = all_parents(store, start)
+    return paint(start, lambda _: below, lambda *_: False)
+
+
+def _start(groups: Sequence[Collection[str]]) -> Colours:
+    """Return a colour for each group, on each of its commits."""
+    start: Colours = {}
+    for at, group in enumerate(groups):
+        for commit in group:
+            start[commit] = start.get(commit, 0) | 1 << at
+    return start
 
 
 def _first_ancestors(store: Store, commits: Collection[str], most: int) -> set[str]:
