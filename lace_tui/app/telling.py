@@ -67,6 +67,7 @@ class Telling:
         if self._unread is not None and self._front.card is self._unread:
             self._front.card = self._worked
             self._forget_unread()
+        self._unread, self._is_unread_told = None, False  # work that failed meanwhile has its card in that place
         self._worked = None
 
     def _forget_unread(self) -> None:

@@ -22,8 +22,8 @@ from lace_tui.screenshots import Story
 from lace_tui.words.inert import inert
 from lazy.conflicts import conflicts
 from lazy.sync import sync
-from tests.tui.conftest import settle, text_of
-from vault.errors import LaceError, all_errors
+from tests.tui.conftest import press, settle, text_of
+from vault.errors import CallerError, LaceError, all_errors
 from vault.names import Version
 from vault.releasing import release
 from vault.vault import Vault
@@ -300,3 +300,25 @@ async def test_a_folder_that_went_away_is_told_as_such_and_read_when_it_is_back(
         await settle(pilot)
         assert "any more" not in text_of(app, "#card-text")
         assert not [note for note in app._notifications if "cannot be read" in note.title]
+
+
+async def test_a_folder_that_went_away_again_is_told_again(app: LaceApp, story: Story) -> None:
+    """APP-3: once work had failed in between, Peers never said any more that the vault cannot be read."""
+    folder = story.folder("alice")
+
+    def fail(_vault: Vault, _watch: Watch) -> None:
+        raise CallerError("That cannot be.")
+
+    async with app.run_test(size=(110, 34)) as pilot:
+        await settle(pilot)
+        await press(pilot, "4")
+        for _ in range(2):
+            app.clear_notifications()
+            folder.rename(folder.with_name("renamed"))
+            app.read()
+            await settle(pilot)
+            assert [note.title for note in app._notifications] == ["The vault cannot be read"]
+            folder.with_name("renamed").rename(folder)
+            app.begin("Work", fail, lambda _: None)
+            await settle(pilot)
+        assert "That cannot be." in [note.message for note in app._notifications][-1], "it is told beside the reading"
