@@ -2,7 +2,8 @@
 
 Every two seconds somebody looks at the places; who does looks at the store's files too. Only where these changed is
 the store asked for its generation, which every write raises, and only where that is another one is the vault read. It
-is read, too, where the mark beside the key moved and the store did not: then another copy of the vault wrote.
+is read, too, where the mark beside the key moved and the store did not: then another copy of the vault wrote; and
+where the store went away or came back, as with a disk that is unplugged.
 """
 
 from __future__ import annotations
@@ -40,12 +41,15 @@ class StoreWatch:
         self._seen: object = None
         self._generation = ""
         self._mark: tuple[str, object] = "", None  # generation and mark at the look before
+        self.is_there = True
+        """Whether it was there when its generation was asked last."""
         self.asked = 0
         """How often the store itself was asked."""
 
     def generation(self) -> str:
         """Return it; empty when it cannot be told now. Where no file changed this is two looks at a directory."""
         seen = [_seen(file) for file in self._files]  # before the store is asked: what is written then is seen next
+        self.is_there = seen[0] is not None
         if seen != self._seen:
             self.asked += 1
             # Beside a log that a killed process left the reading that it is told by looks first whether that rotted.
@@ -100,6 +104,7 @@ class Looking:
         self._last_read = 0  # number of the newest reading that came to its end
         self.store: StoreWatch | None = None
         self._noticed = ""  # generation that was noticed last; one that cannot be read is tried once
+        self._is_there = True  # whether the store was, when that was noticed last
 
     def read(self) -> None:
         """Read the vault again, for Home and for the place that is shown."""
@@ -138,7 +143,7 @@ class Looking:
             from lace_tui.model.reading import look_at  # noqa: PLC0415 - loaded by the reading before
 
             reach = {place.place.name: look_at(place.place) for place in view.places}
-            return DidLook(reach, watch.generation(), watch.was_copied(view.mark))
+            return DidLook(reach, watch.generation(), watch.was_copied(view.mark), watch.is_there)
 
         self._working.run("look", look)
 
@@ -166,8 +171,9 @@ class Looking:
             self._front.refresh_places()
         is_at_rest = self._working.job is None and self._last_read == self.readings
         known = {"", self._noticed, self._front.view.generation if self._front.view else ""}
-        if is_at_rest and (message.generation not in known or message.is_copied):
-            self._noticed = message.generation
+        came_or_went = message.is_there != self._is_there
+        if is_at_rest and (message.generation not in known or message.is_copied or came_or_went):
+            self._noticed, self._is_there = message.generation, message.is_there
             self.read_all()
 
 

@@ -33,11 +33,13 @@ class DidLook(Message):
         reach: by the name of a place.
         generation: of the store; empty when that cannot be told.
         is_copied: whether another copy of the vault wrote since the last look.
+        is_there: whether the store's file is there.
     """
 
     reach: dict[str, Reach]
     generation: str = ""
     is_copied: bool = False
+    is_there: bool = True
 
 
 @dataclass

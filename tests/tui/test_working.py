@@ -302,6 +302,26 @@ async def test_a_folder_that_went_away_is_told_as_such_and_read_when_it_is_back(
         assert not [note for note in app._notifications if "cannot be read" in note.title]
 
 
+async def test_a_folder_that_goes_away_and_comes_back_is_noticed(app: LaceApp, story: Story) -> None:
+    """APP-3, LAZ-56: Home said neither that it was gone nor that it was back until a key was pressed."""
+    folder = story.folder("alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await settle(pilot)
+        app._look()  # the clock does this every two seconds
+        await settle(pilot)
+        before, readings = text_of(app, "#card-text"), app.looking.readings
+        folder.rename(folder.with_name("renamed"))
+        for _ in range(3):
+            app._look()
+            await settle(pilot)
+            assert "any more" in text_of(app, "#card-text")
+        assert app.looking.readings == readings + 1, "what cannot be read is tried once"
+        folder.with_name("renamed").rename(folder)
+        app._look()
+        await settle(pilot)
+        assert text_of(app, "#card-text") == before
+
+
 async def test_a_folder_that_went_away_again_is_told_again(app: LaceApp, story: Story) -> None:
     """APP-3: once work had failed in between, Peers never said any more that the vault cannot be read."""
     folder = story.folder("alice")
