@@ -57,7 +57,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             found = found._replace(desks=tuple(_after_look(vault, desk) for desk in found.desks))
         keeping = {desk.desk: _keeping(vault, desk) for desk in found.desks if desk.left}
         answer = Answer(status_data(found, trees), lambda paint: status_text(found, trees, paint, keeping))
-        if trees is None and not keeping:  # how a file is named depends on where one stands
+        names_paths = bool(keeping) or any(desk.kept_out for desk in found.desks)
+        if trees is None and not names_paths:  # how a file is named depends on where one stands
             keep(vault, STATUS, number, answer, depends=depends)
     return answer
 

@@ -10,6 +10,7 @@ from vault.commands import as_option, as_typed
 from vault.desk_folders import desks
 from vault.desks.diff import diff_trees
 from vault.desks.tree import lookup
+from vault.folder.meanwhile import path_as_typed
 from vault.names import Version
 from vault.permits import Act, Permit, letting, may, permit_options, permits, ruling
 from vault.records import RecordHash
@@ -46,7 +47,7 @@ class KeptOut(NamedTuple):
         who: name of who released it, else of its signer.
         version: under which it was released; None where it is no release.
         paths: what was changed there and may not be, sorted.
-        commands: after which an update takes it in.
+        commands: after which an update takes it in, as they are typed where the person is.
     """
 
     head: RecordHash
@@ -107,14 +108,14 @@ def refused(vault: Vault, desk: str, mine: RecordHash | None, heads: Sequence[Re
 def letting_in(vault: Vault, desk: str, out: Refused) -> tuple[str, ...]:
     """Return the commands after which an update takes in a head that my rules keep out: one for each of those rules.
 
-    Each rule then says of everybody else what it says now.
+    Each rule then says of everybody else what it says now. They are spelled for where the person is.
     """
     named = f" {as_option('--desk', desk)}" if len(desks(vault)) > 1 else ""
     found = []
     for rule in (letting(vault.store, rule, out.node) for rule in out.rules):
         names = sorted(label_of(vault, node) for node in rule.nodes)
         options = permit_options(rule.act, names, is_white=rule.is_white)
-        found.append(as_typed("desk permit", rule.path or ".", options=f"{options}{named}"))
+        found.append(as_typed("desk permit", path_as_typed(vault, desk, rule.path or "."), options=f"{options}{named}"))
     return tuple(found)
 
 

@@ -72,3 +72,22 @@ def test_what_may_come_in_still_comes(trio: tuple[Person, Person, Person]) -> No
     desk = _main(alice)
     assert desk["relation"] == "behind"
     assert [out["name"] for out in desk["kept_out"]] == ["bob"]
+
+
+def test_the_command_is_spelled_for_where_it_is_typed(pair: tuple[Person, Person]) -> None:
+    """CLAY-80, CLAY-3: in a sub-folder it made a rule about another file, and the release stayed out."""
+    alice, bob = pair
+    alice.lace("desk", "permit", "list.md", "--write", "--not", "bob")
+    bob.write("list.md", "bread\n")
+    bob.lace("release", "1.1.0")
+    bob.lace("sync", "stick")
+    alice.lace("sync", "stick")
+    deep = alice.folder / "deep"
+    deep.mkdir()
+    assert "lace desk permit list.md --write --anyone; lace update" in alice.text("status")
+    way = "lace desk permit ../list.md --write --anyone"
+    assert f"to let it in: {way}; lace update" in alice.run("status", cwd=deep).text
+    assert f"To let it in: {way}; lace update" in alice.run("update", cwd=deep).text
+    alice.run(*shlex.split(way)[1:], cwd=deep)
+    assert alice.run("update", cwd=deep).code == 0
+    assert (alice.folder / "list.md").read_text() == "bread\n"
