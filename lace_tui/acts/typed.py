@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 Way = Callable[[str, str], str]
+"""Gives a command from the name of a desk and what was typed."""
 
 
 class OutsideFolder(CallerError):
@@ -36,7 +37,12 @@ class OutsideFolder(CallerError):
 
 
 def desk_from(here: Path, vault: Vault, name: str | None) -> str:
-    """Return the same for whoever stands in `here`, an absolute path.
+    """Return the desk of a name, else the one in whose folder somebody stands.
+
+    Args:
+        here: where they stand, an absolute path.
+        vault: whose desks.
+        name: as it was typed; None or empty where it was not.
 
     Raises:
         NoSuchDesk: there is none of that name.
@@ -87,7 +93,14 @@ def desk_path_from(here: Path, vault: Vault, text: str, desk: str = MAIN, *, is_
 
 
 def refuse_other_desk(vault: Vault, desk: str, path: str, text: str, way: Way) -> None:
-    """Refuse a path of a desk that lies in the folder of another one; the arguments are those of `own_path`.
+    """Refuse a path of a desk that lies in the folder of another one.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        path: relative to its folder.
+        text: the same as typed.
+        way: what gives the command about another desk, from its name and what was typed.
 
     Raises:
         OutsideFolder: it does.

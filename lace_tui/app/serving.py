@@ -1,6 +1,6 @@
 """Serving friends while the app is open: which server there is, and what it says (APP-1, APP-3).
 
-The server itself stands in `server`, and is loaded where somebody serves.
+The server itself stands in `lace_tui.acts.server`, and is loaded where somebody serves.
 """
 
 from __future__ import annotations

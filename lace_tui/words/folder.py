@@ -29,7 +29,12 @@ def still_shared_lines(problems: Sequence[Problem]) -> list[str]:
 
 
 def sharing_note(root: Path, path: Path) -> str:
-    """Return what `note_inside` says of an absolute path, where `root` is the shared folder one is in, if any."""
+    """Return what to say of a file that a release would share; empty where none would.
+
+    Args:
+        root: the shared folder that somebody stands in; `path` itself where they stand in none.
+        path: of the file, absolute.
+    """
     path = Path(os.path.normpath(path))
     around = next((folder for folder in path.parents if folder == root or (folder / ".vault").is_dir()), root)
     if around not in path.parents or path.is_relative_to(around / ".vault") or _is_left_out(around, path):
