@@ -157,7 +157,7 @@ def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict], n
     info = commit_info(vault.store, release.commit)
     paths = changed_paths(vault.store, release.commit, limit=FILES_LIMIT)
     sides = {side.commit for conflict in still_open for side in conflict.sides}
-    out = [one for desk in now.desks for one in desk.kept_out if one.head == release.commit]
+    out = [one for desk in now.desks for one in desk.kept_out if release.commit in {one.head, *one.below}]
     return Came(
         id=release.hash.text,
         who=label_of(vault, release.node),

@@ -13,7 +13,7 @@ from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind, Side
 from lazy.counted import counted
 from lazy.decided_above import is_between, nearest_first
-from lazy.folder.permitted import Refused, refused
+from lazy.folder.permitted import Refused, last_refused, refused
 from lazy.overtaken import last_released
 from lazy.people import label_of, node_of
 from vault import profile
@@ -222,7 +222,7 @@ def permitted_heads(
         found = heads_to_update(vault, desk, peer=peer, version=version, without=out)
         more = refused(vault, desk, base.commit if base else None, missing(vault, base, found.heads))
         if not more:
-            return found._replace(refused=tuple(out.values()))
+            return found._replace(refused=last_refused(vault.store, out.values()))
         out.update((each.head, each) for each in more)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from lazy.people import label_of
@@ -14,11 +14,12 @@ from vault.folder.meanwhile import path_as_typed
 from vault.names import Version
 from vault.permits import Act, Permit, letting, may, permit_options, permits, ruling
 from vault.records import RecordHash
-from vault.revisions.graph import merge_bases, newest, only_above
+from vault.revisions.graph import is_ancestor, merge_bases, newest, only_above
 from vault.revisions.history import CommitInfo, commit_info, releases_of
+from vault.store import Store
 from vault.vault import Vault
 
-__all__ = ["KeptOut", "Refused", "kept_out", "letting_in", "refused"]
+__all__ = ["KeptOut", "Refused", "kept_out", "last_refused", "letting_in", "refused"]
 
 
 class Refused(NamedTuple):
@@ -30,6 +31,7 @@ class Refused(NamedTuple):
         paths: what was changed there and may not be, sorted.
         node: verifier text of its signer.
         rules: those that say so, by path.
+        below: what of the same signer this stands on that the same rules keep out: what lets this in lets these in.
     """
 
     head: RecordHash
@@ -37,6 +39,7 @@ class Refused(NamedTuple):
     paths: tuple[str, ...]
     node: str = ""
     rules: tuple[Permit, ...] = ()
+    below: tuple[RecordHash, ...] = ()
 
 
 class KeptOut(NamedTuple):
@@ -48,6 +51,7 @@ class KeptOut(NamedTuple):
         version: under which it was released; None where it is no release.
         paths: what was changed there and may not be, sorted.
         commands: after which an update takes it in, as they are typed where the person is.
+        below: earlier ones that come in with it.
     """
 
     head: RecordHash
@@ -55,6 +59,7 @@ class KeptOut(NamedTuple):
     version: Version | None
     paths: tuple[str, ...]
     commands: tuple[str, ...]
+    below: tuple[RecordHash, ...] = ()
 
 
 def refused(vault: Vault, desk: str, mine: RecordHash | None, heads: Sequence[RecordHash]) -> list[Refused]:
@@ -105,6 +110,25 @@ def refused(vault: Vault, desk: str, mine: RecordHash | None, heads: Sequence[Re
     return found
 
 
+def last_refused(store: Store, found: Iterable[Refused]) -> tuple[Refused, ...]:
+    """Return what is not taken in, each once: the last of what one signer made is told for what it stands on.
+
+    Args:
+        store: where it is.
+        found: all of it, what stands on other ones before these.
+    """
+    last: list[Refused] = []
+    for out in found:
+        for at, above in enumerate(last):
+            is_same = above.node == out.node and set(out.rules) <= set(above.rules)
+            if is_same and is_ancestor(store, out.head, above.head):
+                last[at] = above._replace(below=(*above.below, out.head))
+                break
+        else:
+            last.append(out)
+    return tuple(last)
+
+
 def letting_in(vault: Vault, desk: str, out: Refused) -> tuple[str, ...]:
     """Return the commands after which an update takes in a head that my rules keep out: one for each of those rules.
 
@@ -125,7 +149,7 @@ def kept_out(vault: Vault, desk: str, heads: Sequence[Refused]) -> tuple[KeptOut
     for out in heads:
         by = next(iter(releases_of(vault.store, [out.head], desk)), None)
         who, version = (label_of(vault, by.node), by.version) if by is not None else (out.who, None)
-        found.append(KeptOut(out.head, who, version, out.paths, letting_in(vault, desk, out)))
+        found.append(KeptOut(out.head, who, version, out.paths, letting_in(vault, desk, out), out.below))
     return tuple(found)
 
 

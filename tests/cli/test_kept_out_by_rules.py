@@ -91,3 +91,36 @@ def test_the_command_is_spelled_for_where_it_is_typed(pair: tuple[Person, Person
     alice.run(*shlex.split(way)[1:], cwd=deep)
     assert alice.run("update", cwd=deep).code == 0
     assert (alice.folder / "list.md").read_text() == "bread\n"
+
+
+def test_of_releases_that_stand_on_each_other_the_last_one_is_told(pair: tuple[Person, Person]) -> None:
+    """CLAY-80, LAZ-54: with each release another one was told, each with the same command, for as long as it stood."""
+    alice, bob = pair
+    alice.lace("desk", "permit", "list.md", "--write", "--not", "bob")
+    for minor in (1, 2, 3):
+        bob.write("list.md", f"bread {minor}\n")
+        bob.lace("release", f"1.{minor}.0")
+    bob.lace("sync", "stick")
+    alice.lace("sync", "stick")
+    assert [out["version"] for out in _main(alice)["kept_out"]] == ["1.3.0"]
+    refused = alice.lace("update", expect=1)["refused"]
+    assert len(refused) == 1
+    alice.lace(*shlex.split(refused[0]["let_in"][0])[1:])
+    alice.lace("update")
+    assert _main(alice)["kept_out"] == []
+
+
+def test_what_one_more_rule_keeps_out_above_is_told_beside(trio: tuple[Person, Person, Person]) -> None:
+    """CLAY-80: who would let cara in and not bob, who took in what she made, is told of both."""
+    alice, bob, cara = trio
+    alice.lace("desk", "permit", "list.md", "--write", "--only", "alice")
+    cara.write("list.md", "cara's\n")
+    cara.lace("release", "1.1.0")
+    for person in (cara, bob):
+        person.lace("sync", "stick")
+    bob.lace("update")
+    bob.write("notes.md", "bob's\n")
+    bob.lace("release", "1.2.0")
+    for person in (bob, alice):
+        person.lace("sync", "stick")
+    assert [(out["name"], out["version"]) for out in _main(alice)["kept_out"]] == [("bob", "1.2.0"), ("cara", "1.1.0")]

@@ -13,12 +13,15 @@ from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.history import History
 from lace_tui.screenshots import Story, app_of
 from lazy.people import node_of
+from lazy.sync import sync
 from tests.tui.conftest import is_showing, page_of, press, rows_of, settle, text_of
 from tests.tui.test_desks import songs_of_bob
 from vault.commands import words_of
 from vault.content.keeping import Keep, keeps, set_keep
 from vault.desk_folders import add_desk, desks
+from vault.names import Version
 from vault.permits import Act, Permit, permits, set_permit
+from vault.releasing import release
 from vault.revisions.history import releases
 
 SIZE = (100, 30)
@@ -209,3 +212,20 @@ async def test_home_says_that_rules_keep_a_release_out(story: Story) -> None:
         (row,) = [one for one in app.view.came if one.kept_out]
         assert row.id == head.hash.text
         assert row.command == "lace desk permit prices.md --write --anyone"
+
+
+async def test_home_marks_each_release_that_the_last_one_stands_on(story: Story) -> None:
+    """CLAY-80, LAZ-54: of releases on each other the last one is told of, and each row says what it waits for."""
+    with story.open("alice") as alice, story.open("cara") as cara:
+        set_permit(alice, "main", Permit("prices.md", Act.WRITE, is_white=False, nodes=(cara.node.text,)))
+        (cara.folder / "prices.md").write_text("prices for December\n")
+        release(cara, Version.parse("1.0.2"))
+        for vault in (cara, alice):
+            sync(vault, ["stick"])
+    app = app_of(story, "alice")
+    async with app.run_test(size=(120, 50)) as pilot:
+        await settle(pilot)
+        assert app.view is not None
+        rows = [(one.what, one.command) for one in app.view.came if one.kept_out]
+        way = "lace desk permit prices.md --write --anyone"
+        assert rows == [("main 1.0.2", way), ("main 1.0.1", way)]
