@@ -47,7 +47,7 @@ def _next(vault: Vault, result: PlaceResult) -> str:
         return _taking_in(came, here)
     if is_member(vault, vault.node.text) and (requests(vault) or any(one.mine for one in waiting(vault))):
         return "lace requests"
-    return ""
+    return "lace status" if _brings_what_is_kept_out(vault, result, here) else ""
 
 
 def _brings(vault: Vault, result: PlaceResult, here: set[str]) -> set[str]:
@@ -58,6 +58,18 @@ def _brings(vault: Vault, result: PlaceResult, here: set[str]) -> set[str]:
     from lazy.relation import desks_with_news  # noqa: PLC0415 - most visits bring nothing new
 
     return came - here | came.intersection(desks_with_news(vault))
+
+
+def _brings_what_is_kept_out(vault: Vault, result: PlaceResult, here: set[str]) -> bool:
+    """Tell whether my rules keep out a release that came, which status tells of; no conflict is open."""
+    came = {(one.desk, one.name, one.version) for one in result.came.releases if one.desk in here}
+    if not came:
+        return False
+    from lazy.folder.permitted import kept_out  # noqa: PLC0415 - most visits bring nothing new
+    from lazy.relation import standing_beside  # noqa: PLC0415
+
+    out = {desk: kept_out(vault, desk, standing_beside(vault, desk, []).refused) for desk, _, _ in came}
+    return any((desk, one.who, one.version) in came for desk, some in out.items() for one in some)
 
 
 def _taking_in(came: set[str], here: set[str]) -> str:

@@ -124,3 +124,18 @@ def test_what_one_more_rule_keeps_out_above_is_told_beside(trio: tuple[Person, P
     for person in (bob, alice):
         person.lace("sync", "stick")
     assert [(out["name"], out["version"]) for out in _main(alice)["kept_out"]] == [("bob", "1.2.0"), ("cara", "1.1.0")]
+
+
+def test_the_sync_that_brings_it_says_where_it_is_told(pair: tuple[Person, Person]) -> None:
+    """CLAY-80, LAZ-27: it told of a release and of no next step, as of one that the folder has."""
+    alice, bob = pair
+    alice.lace("desk", "permit", "list.md", "--write", "--not", "bob")
+    bob.write("list.md", "bread\n")
+    bob.lace("release", "1.1.0")
+    bob.lace("sync", "stick")
+    assert alice.lace("sync", "stick")["next"] == "lace status"
+    assert alice.lace("sync", "stick")["next"] == "", "it is no news any more"
+    bob.write("new.md", "bob's\n")
+    bob.lace("release", "1.2.0")
+    bob.lace("sync", "stick")
+    assert "Next: lace status" in alice.text("sync", "stick")
