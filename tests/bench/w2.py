@@ -37,6 +37,7 @@ _MEMORY_MB = 200
 _ROADS = {"drop": 1.5, "live": 2.0, "git": 0.25}  # what each may take, of what its peer takes
 _PEERS = {"drop": "rsync -a --fsync on and off", "live": "rsync -a", "git": "git push + clone"}
 _FLOOR = "bare reads, digests, writes"  # see `tests.bench.floor`
+_IDLE = "the same three commands with nothing new"
 _LEAST = "one digest at each end, TLS, flush, copies"  # with the same server and client library
 _DIGESTED = "the same with the digests that releases and contents ask for"
 _HOUR = 3600.0
@@ -90,6 +91,8 @@ def _carried(quick: bool) -> Iterator[Figure]:
             if road == "drop":
                 floor = median(run[f"{_FLOOR} {unit}"] for run in runs)
                 yield Figure("W2", f"{what}: {_FLOOR}", floor, unit, _PEERS[road], theirs)
+                idle = median(run[f"{_IDLE} {unit}"] for run in runs)
+                yield Figure("W2", f"{what}: these, and {_IDLE}", floor + idle, unit, _PEERS[road], theirs)
             elif road == "live" and unit == "s":
                 for name in (_LEAST, _DIGESTED):
                     least = median(run[f"{name} s"] for run in runs)
@@ -120,11 +123,13 @@ def _roads(mib: int, seed: int) -> dict[str, float]:
             _cost(got, road, lambda road=road, friend=friend: _carry(alice, friend, road))  # type: ignore[misc]
             _cost(got, _PEERS[road], lambda road=road: _peer(road, root, plain))  # type: ignore[misc]
             assert (friend.folder / "part-00").read_bytes() == (plain / "part-00").read_bytes()
-            shutil.rmtree(friend.folder)
             if road == "drop":
                 _cost(got, _FLOOR, lambda: _bare(plain, root))
+                _carry(alice, friend, road)  # alice hears that it came
+                _cost(got, _IDLE, lambda friend=friend: _carry(alice, friend, "drop"))  # type: ignore[misc]
             elif road == "live":
                 _least(got, root, plain)
+            shutil.rmtree(friend.folder)
     return got
 
 
