@@ -23,6 +23,7 @@ from tests.transports.git_places import in_small_packs
 from transports.git.command import GitRunner
 from transports.git.folding import fold
 from transports.git.objects import Objects
+from transports.git.packs import NAME_BYTES, index_names
 from transports.git.remote import git_uri, parse_remote
 from transports.git.upkeep import clear_partial, holds_pieces, packs
 from vault.errors import LaceError
@@ -39,6 +40,7 @@ class _Scattered:
         self.runner = GitRunner(root / "home", parse_remote(git_uri(bare_repository(root / "host.git"))))
         self.path = self.runner.repository = bare_repository(root / "home" / "own.git")
         self.names = in_small_packs(self.path)
+        self._lasting = self._unmarked()
         self._ready = root / "ready"
         shutil.copytree(self.path, self._ready)
 
@@ -59,9 +61,22 @@ class _Scattered:
                 os._exit(code)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
+    def _unmarked(self) -> set[bytes]:
+        """Return the names of what lies in packs that are not said to hold pieces only."""
+        found: set[bytes] = set()
+        for index in (self.path / "objects" / "pack").glob("*.idx"):
+            if not holds_pieces(index):
+                names = index_names(index.read_bytes()) or b""
+                found |= {names[at : at + NAME_BYTES] for at in range(0, len(names), NAME_BYTES)}
+        return found
+
     def check(self) -> None:
-        """Refuse it where an object is missing, here or for git, or where nothing puts the rest together later."""
+        """Refuse it where an object is missing, here or for git, or where nothing puts the rest together later.
+
+        And where a piece lies in a pack that is not marked, and would stay for ever.
+        """
         for _ in range(2):
+            assert self._unmarked() == self._lasting
             assert None not in Objects(self.runner).info(self.names)
             git(self.path, "fsck", "--strict")
             clear_partial(self.path)

@@ -13,7 +13,7 @@ from pathlib import Path
 from transports.git import upkeep
 from transports.git.object_files import object_id
 from transports.git.objects import Objects
-from transports.git.packs import KINDS, NAME_BYTES, index_names, write_pack
+from transports.git.packs import KINDS, NAME_BYTES, index_names, pack_path, write_pack
 from transports.layout import MIB
 from vault.errors import LaceError
 from vault.files import read_bounded
@@ -75,9 +75,11 @@ def _fold(path: Path, packs: Sequence[Path], objects: Objects, *, is_pieces: boo
     if len(old) < 2:
         return
     oids = sorted(found)
-    new = write_pack(path / "objects" / "pack", oids, [found[oid] for oid in oids])
+    directory = path / "objects" / "pack"
+    new = pack_path(directory, oids)
     if is_pieces:
-        upkeep.mark_pieces(new)
+        upkeep.mark_pieces(new)  # first: without it who is killed would leave pieces that never go
+    write_pack(directory, oids, [found[oid] for oid in oids])
     for pack in old:
         if pack != new:
             upkeep.drop_pack(pack)

@@ -16,7 +16,8 @@ from typing import Final
 
 from vault.files import AtomicFile
 
-__all__ = ["KINDS", "NAME_BYTES", "ends_of", "index_names", "index_offset", "index_row", "packed", "write_pack"]
+__all__ = ["KINDS", "NAME_BYTES", "ends_of", "index_names", "index_offset", "index_row", "pack_path", "packed"]
+__all__ += ["write_pack"]
 
 KINDS: Final = {"commit": 1, "tree": 2, "blob": 3}
 NAME_BYTES = 20  # of an object in an index
@@ -50,6 +51,12 @@ def _entry(kind: str, data: bytes) -> tuple[bytes, bytes]:
     return bytes(head), zlib.compress(data, 0)
 
 
+def pack_path(directory: Path, oids: Sequence[str]) -> Path:
+    """Return where `write_pack` puts a pack of some objects."""
+    name = sha1("\n".join(oids).encode(), usedforsecurity=False).hexdigest()
+    return directory / f"pack-{name}.pack"
+
+
 def write_pack(directory: Path, oids: Sequence[str], objects: Iterable[tuple[str, bytes]]) -> Path:
     """Write a pack and its index into a directory, both to outlive a power cut, and return the pack.
 
@@ -61,8 +68,7 @@ def write_pack(directory: Path, oids: Sequence[str], objects: Iterable[tuple[str
     Raises:
         NotWritable, DiskFull: it cannot be written.
     """
-    name = sha1("\n".join(oids).encode(), usedforsecurity=False).hexdigest()
-    file = directory / f"pack-{name}.pack"
+    file = pack_path(directory, oids)
     sizes, sums = [_PACK.size], list[int]()
     total = b""
     with AtomicFile(file, 0o444, named_later=True) as pack:  # its index comes into the same directory
