@@ -134,7 +134,8 @@ class Looking:
     def look(self) -> None:
         """Look at the places and at the store, in a thread, unless somebody is looking."""
         view, folder = self._front.view, self._front.folder
-        if view is None or folder is None or self._is_looking:
+        is_first = view is None and self._last_read < max(1, self.readings)  # reading, which the look is for
+        if folder is None or self._is_looking or is_first:
             return
         self._is_looking = True
         watch = self.store = self.store or StoreWatch(folder / ".vault" / "store.db")
@@ -142,6 +143,8 @@ class Looking:
         def look() -> Message:
             from lace_tui.model.reading import look_at  # noqa: PLC0415 - loaded by the reading before
 
+            if view is None:  # it could not be read yet: nothing is known but whether that may be otherwise now
+                return DidLook({}, watch.generation(), is_there=watch.is_there)
             reach = {place.place.name: look_at(place.place) for place in view.places}
             return DidLook(reach, watch.generation(), watch.was_copied(view.mark), watch.is_there)
 

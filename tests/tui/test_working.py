@@ -342,3 +342,23 @@ async def test_a_folder_that_went_away_again_is_told_again(app: LaceApp, story: 
             app.begin("Work", fail, lambda _: None)
             await settle(pilot)
         assert "That cannot be." in [note.message for note in app._notifications][-1], "it is told beside the reading"
+
+
+async def test_a_vault_that_could_not_be_read_at_the_beginning_is_noticed(app: LaceApp, story: Story) -> None:
+    """APP-3, LAZ-56: Home stayed empty until a key was pressed, though what was missing was there again."""
+    store = story.folder("alice") / ".vault" / "store.db"
+    store.rename(store.with_name("away"))
+    async with app.run_test(size=(110, 34)) as pilot:
+        await settle(pilot)
+        told = text_of(app, "#card-text")
+        assert "lost its store" in told
+        for _ in range(3):
+            app._look()  # the clock does this every two seconds
+            await settle(pilot)
+        assert text_of(app, "#card-text") == told
+        assert app.looking.readings <= 2, "what cannot be read is tried once"
+        store.with_name("away").rename(store)
+        app._look()
+        await settle(pilot)
+        assert app.view is not None
+        assert "lost its store" not in text_of(app, "#card-text")
