@@ -12,13 +12,18 @@ def _main(person: Person) -> Any:
     return person.lace("status")["desks"][0]
 
 
-def test_a_release_that_my_rules_keep_out_is_nothing_to_update_to(pair: tuple[Person, Person]) -> None:
-    """CLAY-80, LAZ-54: status said for ever that the desk was behind, and an update took nothing in."""
-    alice, bob = pair
+def _is_kept_out(alice: Person, bob: Person) -> None:
+    """Let bob release what alice's rules keep out, and share it."""
     alice.lace("desk", "permit", "list.md", "--write", "--not", "bob")
     bob.write("list.md", "bread\n")
     bob.lace("release", "1.1.0")
     bob.lace("sync", "stick")
+
+
+def test_a_release_that_my_rules_keep_out_is_nothing_to_update_to(pair: tuple[Person, Person]) -> None:
+    """CLAY-80, LAZ-54: status said for ever that the desk was behind, and an update took nothing in."""
+    alice, bob = pair
+    _is_kept_out(alice, bob)
     alice.lace("sync", "stick")
     desk = _main(alice)
     assert desk["relation"] == "same"
@@ -77,10 +82,7 @@ def test_what_may_come_in_still_comes(trio: tuple[Person, Person, Person]) -> No
 def test_the_command_is_spelled_for_where_it_is_typed(pair: tuple[Person, Person]) -> None:
     """CLAY-80, CLAY-3: in a sub-folder it made a rule about another file, and the release stayed out."""
     alice, bob = pair
-    alice.lace("desk", "permit", "list.md", "--write", "--not", "bob")
-    bob.write("list.md", "bread\n")
-    bob.lace("release", "1.1.0")
-    bob.lace("sync", "stick")
+    _is_kept_out(alice, bob)
     alice.lace("sync", "stick")
     deep = alice.folder / "deep"
     deep.mkdir()
@@ -129,10 +131,7 @@ def test_what_one_more_rule_keeps_out_above_is_told_beside(trio: tuple[Person, P
 def test_the_sync_that_brings_it_says_where_it_is_told(pair: tuple[Person, Person]) -> None:
     """CLAY-80, LAZ-27: it told of a release and of no next step, as of one that the folder has."""
     alice, bob = pair
-    alice.lace("desk", "permit", "list.md", "--write", "--not", "bob")
-    bob.write("list.md", "bread\n")
-    bob.lace("release", "1.1.0")
-    bob.lace("sync", "stick")
+    _is_kept_out(alice, bob)
     assert alice.lace("sync", "stick")["next"] == "lace status"
     assert alice.lace("sync", "stick")["next"] == "", "it is no news any more"
     bob.write("new.md", "bob's\n")

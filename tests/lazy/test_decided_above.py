@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lazy.contested import Conflict, ConflictKind, Side, Status
 from lazy.decided_above import with_ended
+from tests.counting import counted_rows
 from tests.vault.graphs import any_graphs, lay
 from vault.names import Version
 from vault.records import RecordHash
@@ -108,13 +109,6 @@ def test_history_is_read_once_for_all_that_wait(store: Store, monkeypatch: pytes
         contested(number, commits[at : at + 2], commits[at + 2 : at + 4], is_open=number % 2 == 0)
         for number, at in enumerate(range(1, len(commits), 5))
     ]
-    real, rows = Store.rows, list[int]()
-
-    def counted(self: Store, sql: str, *values: object) -> list[tuple[object, ...]]:
-        answer = real(self, sql, *values)
-        rows.append(len(answer))
-        return answer
-
-    monkeypatch.setattr(Store, "rows", counted)
+    rows = counted_rows(monkeypatch)
     assert with_ended(store, found, {"main": set(), "other": set()}) == found
     assert sum(rows) < 4 * len(commits)

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lazy.conflict_sides import InCommon
+from tests.counting import counted_rows
 from tests.vault.graphs import any_graphs, lay
 from vault.names import Version
 from vault.records import RecordHash
@@ -77,14 +78,7 @@ def test_it_is_what_the_plain_definition_says(
 
 def test_what_is_near_costs_the_same_on_a_long_history(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """LAZ-34: also where one of few releases lies at the bottom of it."""
-    real, rows = Store.rows, list[int]()
-
-    def counted(self: Store, sql: str, *values: object) -> list[tuple[object, ...]]:
-        found = real(self, sql, *values)
-        rows.append(len(found))
-        return found
-
-    monkeypatch.setattr(Store, "rows", counted)
+    rows = counted_rows(monkeypatch)
     costs = []
     for length in (500, 5000):
         line = [[number - 1] if number else [] for number in range(length)]

@@ -14,12 +14,12 @@ from lazy.conflicts import NoSuchConflict, conflict_named, conflict_of, conflict
 from lazy.contested import Conflict
 from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
+from tests.counting import counted_rows
 from tests.shelf import Shelf
 from tests.vault.vaults import gathered, write
 from vault.names import Version
 from vault.releasing import release
 from vault.revisions import history
-from vault.store import Store
 from vault.vault import Vault
 
 _MANY = 12
@@ -78,14 +78,7 @@ def test_many_sides_are_gone_through_once(alice: Vault, monkeypatch: pytest.Monk
     """LAZ-24, LAZ-34: 400 releases of one version took 12.7 s at each look, for every two of them were compared."""
     monkeypatch.setattr("lazy.conflict_sides._NEAR", 2)
     commits = [one.commit for one in history.releases(alice.store, "main")]
-    real, rows = Store.rows, list[int]()
-
-    def counted(self: Store, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        found = real(self, sql, *values)
-        rows.append(len(found))
-        return found
-
-    monkeypatch.setattr(Store, "rows", counted)
+    rows = counted_rows(monkeypatch)
     in_common = InCommon(alice.store, "main", commits)
     found = in_common.of(commits)
     assert found[0][0] == Version(2, 0, _MANY - 2), "all but the newest are in what its maker released next"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.counting import counted_rows
 from tests.vault.graphs import any_graphs, lay
 from tests.vault.vaults import found, write
 from vault.names import Version
@@ -102,15 +103,7 @@ def test_merge_bases_are_the_nearest_whose_trees_are_here(
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return how many rows each query gave; it goes on to grow."""
-    real, found = Store.rows, list[int]()
-
-    def counted(self: Store, sql: str, *values: object) -> list[tuple[object, ...]]:
-        rows = real(self, sql, *values)
-        found.append(len(rows))
-        return rows
-
-    monkeypatch.setattr(Store, "rows", counted)
-    return found
+    return counted_rows(monkeypatch)
 
 
 def test_thousands_of_common_commits_without_trees_are_read_once(
