@@ -112,7 +112,6 @@ class _Visit:
         self._trips = Trips(vault, there, self.receiver, place.name, errand)
         self._listed: ExposureCursor | None = None  # where the other side stood when it listed what it has
         self._names: frozenset[RecordHash] = frozenset()  # listed, where what is lacking is asked for by name
-        self._there: ExposureCursor | None = None  # where the other side stood last
         self._told: object = None  # the vector that I said last; None where the other side has another digest of it
         self._asked: set[RecordHash] = set()  # by name, in this visit
         self._lost: set[RecordHash] = set()  # damaged here
@@ -248,10 +247,8 @@ class _Visit:
     def _note_behind(self) -> None:
         """Remember what moved for nothing unless something damaged is mended, for the next visit (REC-5)."""
         pulls = self._errand.pull and self._errand.scope is None
-        mine, there = known(self.vault, self.peer).mine, self._there
-        is_short = there is not None and not (mine is not None and mine.epoch == there.epoch and mine.at >= there.at)
         self._behind.note(
-            came=is_short and not self.receiver.waits if pulls else self._behind.came,
+            came=self._is_lacking() if pulls else self._behind.came,
             went=self._is_held_there if self._errand.push else self._behind.went,
         )
 
@@ -287,7 +284,6 @@ class _Visit:
                 yield from send_after(vault, writer, first, standing.here, self._came(), self._errand.watch, self._lost)
 
         answer = self._trips.ask(standing, body, vector or ())
-        self._there = answer.standing.here
         if standing.digest and not answer.standing.digest:
             self._told = None  # theirs is another one, so they do not know mine yet
         return answer
