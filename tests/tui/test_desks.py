@@ -178,7 +178,7 @@ async def test_a_conflict_that_an_update_ends_says_so(story: Story) -> None:
         await pilot.press("2")
         await settle(pilot)
         lines = "\n".join(str(app.screen.query_one("Lines").render_line(y).text) for y in range(3))
-        assert "bob 1.1.1 ends it: lace update" in lines
+        assert "bob 1.1.1 ends it: u on Home" in lines
         assert app.screen.row()[2] == "lace update"  # type: ignore[attr-defined]
 
 
