@@ -233,6 +233,7 @@ class ObjectFiles:
         if small is None:
             small = _whole(path, min(_SMALL_PACK, _KEPT_BYTES - self._kept))
             self._check_ends(stem, path, small)
+            del self._ends[stem]
             self._small[stem] = small
             self._kept += len(small)
         part = small[offset : offset + size] if small else _part(path, offset, size)
