@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["InCommon", "in_line", "release_side", "with_words"]
 
 _NEAR = 32  # releases that are looked at first
-_MOST_CHAINS = 64
 _PAIR = 2
 _FEW = 4  # sides
 _NONE = math.inf
@@ -132,7 +131,7 @@ class _Far:
         if len(commits) > _FEW:
             from vault.revisions.chains import chained  # noqa: PLC0415 - hardly any command needs it
 
-            self._chains = chained(self._parents, _MOST_CHAINS)
+            self._chains = chained(self._parents)
         self._best = _best(self._chains, self._releases) if self._chains is not None else []
 
     def of(self, commits: Sequence[str]) -> _Found:

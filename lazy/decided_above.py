@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["is_between", "is_undecided", "nearest_first", "with_ended"]
 
 _FEW = 16  # versions, each compared with each
-_MOST_CHAINS = 64
 
 
 def is_between(store: Store, results: Collection[RecordHash], sides: Sequence[RecordHash]) -> bool:
@@ -99,7 +98,7 @@ class _Between:
 
         texts = [text for _, text in self._sides]
         results = {result.text for one in waiting for result in one.results}
-        self._chains = chained(all_parents(self._store, results.union(texts)), _MOST_CHAINS)
+        self._chains = chained(all_parents(self._store, results.union(texts)))
         if self._chains is not None:
             reach = (self._chains.reach[text] for text in texts)
             rows = (of + (0,) * (self._chains.total - len(of)) for of in reach)

@@ -89,7 +89,7 @@ def test_what_ends_is_what_the_plain_definition_says(
     mine = data.draw(st.sets(st.sampled_from([commit.text for commit in commits])))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lazy.decided_above._FEW", few)
-        patch.setattr("lazy.decided_above._MOST_CHAINS", most)
+        patch.setattr("vault.revisions.chains._MOST", most)
         told = with_ended(store, found, {"main": mine, "other": mine})
     ended = plain(store, found, mine)
     assert {one.id: one.results for one in told if one.status is not Status.PENDING} == {

@@ -71,7 +71,7 @@ def test_it_is_what_the_plain_definition_says(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lazy.conflict_sides._NEAR", near)
         patch.setattr("lazy.conflict_sides._FEW", few)
-        patch.setattr("lazy.conflict_sides._MOST_CHAINS", most)
+        patch.setattr("vault.revisions.chains._MOST", most)
         in_common = InCommon(store, "main", {commit for sides in asked for commit in sides})
         assert [in_common.of(sides) for sides in asked] == [plain(store, shown, sides) for sides in asked]
 

@@ -13,6 +13,8 @@ from typing import NamedTuple, TypeAlias
 
 __all__ = ["Chains", "Reach", "chained"]
 
+_MOST = 64  # chains: what each commit takes in memory is bounded by them
+
 Reach: TypeAlias = "tuple[int, ...]"
 """How many commits of each chain one contains; of those that it does not name, none."""
 
@@ -31,12 +33,11 @@ class Chains(NamedTuple):
     total: int
 
 
-def chained(parents: Mapping[str, Sequence[str]], most: int) -> Chains | None:
-    """Return commits in chains; None where that would be more than `most` of them.
+def chained(parents: Mapping[str, Sequence[str]]) -> Chains | None:
+    """Return commits in chains; None where that would be more of them than are worth it.
 
     Args:
         parents: of each commit; all of them are keys too.
-        most: bounds what each commit takes in memory.
     """
     place: dict[str, tuple[int, int]] = {}
     reach: dict[str, Reach] = {}
@@ -46,7 +47,7 @@ def chained(parents: Mapping[str, Sequence[str]], most: int) -> Chains | None:
         here = [max(each) for each in zip(*(_filled(one, len(lengths)) for one in below), strict=True)]
         chain = next((at for at, far in enumerate(here) if far and far == lengths[at]), len(lengths))
         if chain == len(lengths):
-            if chain == most:
+            if chain == _MOST:
                 return None
             lengths.append(0)
         here = _filled(here, chain + 1)
