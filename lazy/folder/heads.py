@@ -31,8 +31,7 @@ from vault.revisions.history import Relation, ReleaseInfo, commit_info, relation
 from vault.vault import Vault
 
 __all__ = ["HeadsToTake", "NothingFrom", "ending_releases", "ending_with", "heads_to_update", "missing"]
-__all__ += ["permitted_heads"]
-__all__ += ["relation_to", "with_agreed", "with_equal", "with_room", "without_superseded"]
+__all__ += ["permitted_heads", "relation_to", "with_agreed", "with_equal", "with_room", "without_superseded"]
 
 MAX_ALSO = 32  # equal heads remembered for the next commit
 

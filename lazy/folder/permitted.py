@@ -37,8 +37,8 @@ class Refused(NamedTuple):
     head: RecordHash
     who: str
     paths: tuple[str, ...]
-    node: str = ""
-    rules: tuple[Permit, ...] = ()
+    node: str
+    rules: tuple[Permit, ...]
     below: tuple[RecordHash, ...] = ()
 
 

@@ -168,7 +168,7 @@ def test_what_is_not_named_is_counted() -> None:
 
 def test_what_a_rule_of_the_desk_keeps_out_is_told() -> None:
     """APP-1: `lace update` names who changed it and where; the app said that there was nothing to bring in."""
-    refused = (Refused(RecordHash.of("S", b""), "bob", ("docs/plan.txt",)),)
+    refused = (Refused(RecordHash.of("S", b""), "bob", ("docs/plan.txt",), "", ()),)
     plan = Updated(Relation.SAME, not_taken=NotTakenIn(refused=refused))
     said = [line.plain for line in plan_lines(plan, {})]
     assert (
