@@ -116,8 +116,13 @@ def tell(vault: Vault, found: Checked) -> None:
         note_told(vault, found.report.bad)
 
 
-def checked_lines(found: Checked) -> Iterator[tuple[Tone, str, str]]:
-    """Yield a report line by line: its tone, the word or sign in front, and a sentence, neither made harmless."""
+def checked_lines(found: Checked, refused: str = "lace quarantine") -> Iterator[tuple[Tone, str, str]]:
+    """Yield a report line by line: its tone, the word or sign in front, and a sentence, neither made harmless.
+
+    Args:
+        found: what was found.
+        refused: what shows the records that were refused, where the report is read.
+    """
     report, names = found.report, found.aside
     yield from (("bad", f"! {thing.kind}", thing.message) for thing in report.bad)
     yield from (("good", "repaired", thing.message) for thing in report.repaired)
@@ -129,7 +134,7 @@ def checked_lines(found: Checked) -> Iterator[tuple[Tone, str, str]]:
         yield "plain", "", text
     if found.refused:
         is_one = found.refused == 1
-        text = f"{plural(found.refused, 'record')} that came {'was' if is_one else 'were'} refused: lace quarantine"
+        text = f"{plural(found.refused, 'record')} that came {'was' if is_one else 'were'} refused: {refused}"
         yield "plain", "", text
     if report.ok:
         done = "every view was made anew" if found.is_repair else "every view follows from them"

@@ -98,8 +98,7 @@ def _repaired(asker: PlaceScreen, found: Checked) -> Card:
 
 
 def _lines(found: Checked, asker: PlaceScreen) -> list[Content]:
-    refused = f"{asker.key_of('refused')} in Audit"
-    told = [(tone, head, text.replace("lace quarantine", refused)) for tone, head, text in checked_lines(found)]
+    told = list(checked_lines(found, f"{asker.key_of('refused')} in Audit"))
     lines = [mark(f"{head} {text}".strip(), _TONES[tone]) for tone, head, text in told[:_NAMED]]
     more = [mark(f"{line}: {_CHECK} lists all", QUIET) for line in more_lines(len(told), _NAMED)]
     return [*lines, *more]
