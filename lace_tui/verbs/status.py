@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.output import Paint
 from lace_tui.verbs.presence import beacon_data, beacon_note, clock_data, clock_note
+from lace_tui.words.folder import update_of
 from lace_tui.words.inert import inert
 from lace_tui.words.standing import CUT_OFF, place_problems, records_text, text_until
 from lace_tui.words.times import moment
@@ -217,7 +218,7 @@ def _desk_lines(found: Status, trees: Trees | None, paint: Paint, keeping: Mappi
     for desk in found.desks:
         is_held = found.held_back is not None
         lines.append(_desk_line(desk, is_alone=len(found.desks) == 1, has_friends=has_met, is_held=is_held))
-        update = "lace update" if len(found.desks) == 1 else as_typed("update", desk.desk)
+        update = update_of(desk.desk, is_only=len(found.desks) == 1)
         for out in desk.kept_out:
             lines += _kept_out_lines(out, update, paint)
         finish = "lace changes" if len(found.desks) == 1 else inert(as_typed("changes", desk.desk))
@@ -256,7 +257,7 @@ def _desk_line(desk: DeskStatus, *, is_alone: bool, has_friends: bool, is_held: 
     parts = [version, f"revision {desk.revision}"]
     if has_friends or desk.relation not in {Relation.SAME, Relation.AHEAD}:
         # Beside other desks each is named: without a name, the command is about the folder it is typed in.
-        update = "lace update" if is_alone else inert(as_typed("update", desk.desk))
+        update = inert(update_of(desk.desk, is_only=is_alone))
         stands = _WORDS[desk.relation].format(update=update)
         if desk.relation is Relation.SAME and (is_held or desk.waiting):
             stands = _SHOWN if is_held else _PART

@@ -10,7 +10,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.folder import DESK_HELP, desk_of, desk_option
 from lace_tui.cli.output import Answer
 from lace_tui.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.words.folder import SHOWN
+from lace_tui.words.folder import SHOWN, update_of
 from lace_tui.words.inert import inert
 from lace_tui.words.written import (
     after_kept,
@@ -56,11 +56,6 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         return _update(context, args, vault)
 
 
-def _update_of(desk: str) -> str:
-    """Return the command that updates a desk."""
-    return as_typed("update", desk)
-
-
 def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     from lazy.folder.update import update  # noqa: PLC0415
     from vault.revisions.cases import parse_side  # noqa: PLC0415
@@ -80,7 +75,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     letting = [_letting_in(vault, desk, head) for head in out.refused]
     other, news = unmapped(vault), _other_news(vault, desk)
     if news and not following:
-        following = told = _update_of(news[0])
+        following = told = update_of(news[0], is_only=False)
     data = {
         "planned": args.dry_run,
         "desk": desk,
@@ -106,7 +101,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     }
     lines = [
         *_update_lines(vault, done, desk, other, news, planned=args.dry_run),
-        *_not_taken_lines(out, asked, letting, "lace update" if len(desks(vault)) == 1 else _update_of(desk)),
+        *_not_taken_lines(out, asked, letting, update_of(desk, is_only=len(desks(vault)) == 1)),
         *([f"Next: {told}"] if told else []),
     ]
     return Answer(data, "\n".join(lines), EXIT_PERSON if needs_person else EXIT_DONE)
@@ -209,7 +204,7 @@ def _update_lines(
         f"{inert(name)} was released too, and has no folder here: {inert(as_typed('desk add', name, 'DIR'))}"
         for name in other
     ]
-    lines += [f"{inert(name)} has news too: {inert(_update_of(name))}" for name in news]
+    lines += [f"{inert(name)} has news too: {inert(update_of(name, is_only=False))}" for name in news]
     if not done.conflict:
         lines += moved_lines(moves.written, moves.deleted)
     lines += skipped_lines(moves.left_out)

@@ -1,4 +1,4 @@
-"""What is said of paths in the shared folder: what a release would share, and how many are listed."""
+"""What is said of the shared folder: what a release would share, how many paths are listed, and how it is updated."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lace_tui.words.inert import inert
+from vault.commands import as_typed
 from vault.desks.causes import Cause
 from vault.errors import LaceError
 from vault.files import read_bounded
@@ -15,7 +16,7 @@ from vault.files import read_bounded
 if TYPE_CHECKING:
     from vault.desks.choosing import Problem
 
-__all__ = ["SAME", "SHOWN", "sharing_note", "still_shared_lines"]
+__all__ = ["SAME", "SHOWN", "sharing_note", "still_shared_lines", "update_of"]
 
 SAME = 5  # problems of one reason that are listed
 SHOWN = 20  # problems and paths listed in a text before the rest is counted
@@ -54,3 +55,8 @@ def _is_left_out(root: Path, path: Path) -> bool:
     except LaceError:
         return False
     return rules.matches(path.relative_to(root).as_posix(), is_dir=path.is_dir())
+
+
+def update_of(desk: str, *, is_only: bool) -> str:
+    """Return the command that updates the folder of a desk, wherever it is typed; the only desk needs no name."""
+    return "lace update" if is_only else as_typed("update", desk)
