@@ -166,8 +166,9 @@ def released_card(shared: Shared, keys: Mapping[str, str], *, has_place: bool) -
 
 
 def _or_here(sentence: str, keys: Mapping[str, str]) -> str:
-    """Return a sentence that ends with a command, with the key that does the same here."""
-    doing = next((name for command, name in _DOING.items() if sentence.endswith(f": {command}")), "")
+    """Return a sentence that ends with a command, or a command, with the key that does the same here."""
+    typed = sentence.rpartition(": ")[2]
+    doing = next((name for command, name in _DOING.items() if typed.startswith(command)), "")
     return f"{sentence}, or here {key_of(doing, keys)}" if doing else sentence
 
 
@@ -212,8 +213,7 @@ def _result_lines(result: PlaceResult, keys: Mapping[str, str], *, is_named: boo
         )
     lines += [_exchange(exchange) for exchange in result.came.exchanges]
     if result.next:
-        doing = next((name for command, name in _DOING.items() if result.next.startswith(command)), "")
-        lines.append(mark(f"next: {result.next}{f', or here {key_of(doing, keys)}' if doing else ''}"))
+        lines.append(mark(_or_here(f"next: {result.next}", keys)))
     return lines
 
 
