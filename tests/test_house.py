@@ -414,6 +414,41 @@ def test_every_member_of_a_class_that_a_module_names_is_there() -> None:
     assert not [f"{name(path)}: {kind}.{member}" for path, kind, member in gone if not _inherits(kind, member)]
 
 
+_ARGUMENTS = re.compile(r"^Args:\n((?:(?: .*)?\n)+)", re.MULTILINE)
+
+
+@pytest.mark.xdist_group("modules")
+def test_every_parameter_that_a_docstring_explains_is_there() -> None:
+    """Whoever reads what a value or a function takes can give it, also after it was renamed; APP-14."""
+    explained = 0
+    wrong = []
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            told = _ARGUMENTS.search((ast.get_docstring(node) or "") + "\n")
+            taken = _taken(node)
+            if told is None or not taken:
+                continue
+            named = re.findall(r"^    (\w[\w, ]*):", told[1], re.MULTILINE)
+            explained += len(named)
+            wrong += [f"{name(path)} {node.name}: {one}" for one in ", ".join(named).split(", ") if one not in taken]
+    assert explained > 1000
+    assert not wrong
+
+
+def _taken(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> set[str]:
+    """Return what a function, or a class of this body, is made with; nothing where a base says it."""
+    if isinstance(node, ast.ClassDef):
+        made = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+        if made:
+            return _taken(made[0])
+        fields = [one for one in node.body if isinstance(one, ast.AnnAssign) and "ClassVar" not in ast.dump(one)]
+        return {one.target.id for one in fields if isinstance(one.target, ast.Name)}
+    more = [one for one in (node.args.vararg, node.args.kwarg) if one is not None]
+    return {one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, *more)}
+
+
 def _with_bases(kind: str, classes: Mapping[str, set[str]]) -> set[str]:
     """Return what a class has, and what those of its bases have that are ours."""
     found = {kind}

@@ -96,16 +96,16 @@ class LeftMailboxes:
 
     Args:
         vault: the reader's vault.
-        place: the medium.
+        medium: whose mailboxes they are.
     """
 
     def __init__(self, vault: Vault, medium: MailboxMedium) -> None:
-        self._vault, self._place = vault, medium
+        self._vault, self._medium = vault, medium
         self._owing: dict[Verifier, _Owing] = {}
 
     def before(self, node: Verifier) -> SeenMailbox | None:
         """Return how a mailbox was left, by this visit or an earlier one; None if it was never read."""
-        seen, owing = seen_before(self._vault, self._place.place_id, node), self._owing.get(node)
+        seen, owing = seen_before(self._vault, self._medium.place_id, node), self._owing.get(node)
         if seen is None or owing is None or seen.mark != owing.head.mark or owing.stood != who_counts(self._vault):
             return seen
         return seen._replace(left=owing.left)
@@ -123,7 +123,7 @@ class LeftMailboxes:
             stood: who counted when it was read; where somebody stands otherwise by the end, it is to be read again.
             owes: whether refusals are still to be remembered.
         """
-        remember_seen(w, self._place.place_id, node, head, UNREAD if owes else left)
+        remember_seen(w, self._medium.place_id, node, head, UNREAD if owes else left)
         self._owing.pop(node, None)
         if owes:
             self._owing[node] = _Owing(head, left, stood)
@@ -133,5 +133,5 @@ class LeftMailboxes:
         for node, owing in self._owing.items():
             seen = self.before(node)
             if seen is not None and seen.mark == owing.head.mark:
-                remember_seen(w, self._place.place_id, node, owing.head, seen.left)
+                remember_seen(w, self._medium.place_id, node, owing.head, seen.left)
         self._owing.clear()

@@ -35,7 +35,7 @@ class Unproven:
 
     Args:
         vault: the reader's vault.
-        place: the medium.
+        medium: where the mailbox lies.
         receiver: weighs what is found; one a visit, so that mailboxes speak for each other.
         cancel: asked before each frame.
     """

@@ -78,11 +78,11 @@ class Taken(NamedTuple):
 
 
 class MailboxReader:
-    """Reads the mailboxes of one place into one vault.
+    """Reads the mailboxes of one medium into one vault.
 
     Args:
         vault: the reader's vault.
-        place: the medium.
+        medium: whose mailboxes are read.
         receiver: takes what comes in; one a visit.
         watch: progress and cancel.
         scope: what is fetched of content; everything when there is none.
