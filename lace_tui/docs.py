@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 from lace_tui import tour
-from lace_tui.cli.verbs import FAMILIES, VERBS
+from lace_tui.cli.verb import FAMILIES
+from lace_tui.cli.verbs import VERBS
 from lace_tui.keys.actions import Scope, actions_of
 from lazy.interlace.states import TRANSITIONS, Event, Other, Phase
 from spark_export.audits import AUDITS

@@ -21,10 +21,11 @@ from vault.desks.chunks import MissingObject
 from vault.errors import CallerError
 from vault.folder.checked_out import checkout_of
 from vault.names import SELF, Version
+from vault.notes.revisions import MOST_KEPT
 from vault.records import RecordHash, Tai
 from vault.revisions.cases import Address, Case, Date, Hash, Label, Number, parse_address
 from vault.revisions.history import Head, ReleaseInfo, as_head, commit_info, line_head, releases, revision_of, revisions
-from vault.revisions.kept_states import MOST_KEPT, kept_state, was_kept
+from vault.revisions.kept_states import kept_state, was_kept
 from vault.revisions.labels import labelled
 from vault.revisions.reads import was_pruned
 from vault.vault import Vault

@@ -13,7 +13,8 @@ from lazy.lacking import waiting_releases
 from lazy.people import label_of, linked
 from vault.commands import as_typed
 from vault.desk_folders import desks
-from vault.desks.tree import Entry, lookup, read_directory
+from vault.desks.pages import Entry
+from vault.desks.tree import lookup, read_directory
 from vault.errors import DataError
 from vault.folder.brought_paths import as_brought
 from vault.folder.checked_out import checkout_of

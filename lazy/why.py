@@ -14,7 +14,7 @@ from lazy.interlace.plan import GROUP_SHARED
 from lazy.lacking import Lacking, lacking_of
 from lazy.people import label_of
 from lazy.visits.parcels import NoSuchRecord
-from vault.desks.tree import Entry, parse_page
+from vault.desks.pages import Entry, parse_page
 from vault.profile import TREE_APP, LogEntry, Manifest, Member, NodeCard, Release, Revision, read
 from vault.profile.content import MAX_DIRECT_BYTES
 from vault.records import Plex, RecordHash, Seal, parse_record

@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from lace_tui import __version__
-from lace_tui.cli.verbs import FAMILIES, VERBS, Verb
+from lace_tui.cli.verb import FAMILIES, Verb
+from lace_tui.cli.verbs import VERBS
 from lace_tui.verbs.about import error_table
 from tests.modules import Module, module_at
 from tests.people import ROOT, Person
@@ -193,6 +194,24 @@ def test_modules_take_from_each_other_only_what_is_offered() -> None:
                 named = {alias.name for alias in node.names} - set(offered[str(node.module)])
                 wrong += [f"{name} takes {node.module}.{one}" for one in named if f"{node.module}.{one}" not in looked]
     assert not wrong
+
+
+# Modules that offer what stands elsewhere, and why.
+_DOORS = {
+    "lace_tui.model.deeds": "loaded behind the first frame, with all that it hands on",
+}
+
+
+@pytest.mark.xdist_group("modules")
+def test_a_name_is_offered_where_it_stands() -> None:
+    """Else the same thing is taken from two modules, and a reader looks for the difference; packages are doors."""
+    handed = set()
+    for path in MODULES:
+        module = module_at(path)
+        taken = {alias.asname or alias.name for node in module.imports for alias in node.names}
+        if path.name != "__init__.py" and taken.intersection(module.offered):
+            handed.add(dotted(path))
+    assert handed == set(_DOORS)
 
 
 @pytest.mark.xdist_group("modules")

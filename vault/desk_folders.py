@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault.commands import as_typed
-from vault.desks.paths import BadPath, split_path
+from vault.desks.paths import DOT_VAULT, BadPath, split_path
 from vault.errors import CallerError, EnvironmentFault
 from vault.files import make_directory
 from vault.names import check_name
 from vault.typed import shown
-from vault.vault import DOT_VAULT, Vault
+from vault.vault import Vault
 
 if TYPE_CHECKING:
     from vault.permits import Permit

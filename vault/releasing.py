@@ -12,9 +12,10 @@ from vault.content.totals import Since, keep_totals
 from vault.desk_folders import MAIN
 from vault.desks.choosing import Problem
 from vault.errors import CallerError
+from vault.folder.checked_out import checkout_of
 from vault.folder.divergence import check_apart, refuse_apart
 from vault.folder.unfinished import finish_checkouts
-from vault.folder.work import Changes, Committed, Unchanged, checkout_of, seal_commit
+from vault.folder.work import Changes, Committed, Unchanged, seal_commit
 from vault.names import BadVersion, Version
 from vault.profile import MAX_ENTRIES, Release, plain_text
 from vault.records import RecordHash

@@ -34,7 +34,6 @@ from vault.surroundings import Surroundings
 from vault.writer import Writer
 
 __all__ = [
-    "DOT_VAULT",
     "READABLE",
     "GroupUnknown",
     "NoVault",

@@ -52,8 +52,8 @@ class Lending:
         from lace_tui.cli.message import EditorFailed  # noqa: PLC0415 - whoever edits can wait for it
         from lazy.resolving.kept_texts import clear_away  # noqa: PLC0415
         from vault.desks.diff import MAX_TEXT_BYTES  # noqa: PLC0415
+        from vault.desks.paths import DOT_VAULT  # noqa: PLC0415
         from vault.files import FileTooLarge, read_bounded  # noqa: PLC0415
-        from vault.vault import DOT_VAULT  # noqa: PLC0415
 
         here = key_of("edit-here", self._front.taste.keys)
         if edit is None or self._front.folder is None:
@@ -101,7 +101,8 @@ class Lending:
             NotWritable, DiskFull: it cannot be kept.
         """
         from lazy.resolving.kept_texts import keep_text  # noqa: PLC0415 - hardly any text is late
-        from vault.vault import DOT_VAULT, NoVault  # noqa: PLC0415
+        from vault.desks.paths import DOT_VAULT  # noqa: PLC0415
+        from vault.vault import NoVault  # noqa: PLC0415
 
         if self._front.folder is None:
             raise NoVault("There is no vault here any more.")

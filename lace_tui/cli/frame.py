@@ -12,7 +12,8 @@ from lace_tui import __version__
 from lace_tui.cli.context import Context, World
 from lace_tui.cli.naming import find_verb, sub_verbs, unknown
 from lace_tui.cli.output import Answer, Output, ReaderGone
-from lace_tui.cli.verbs import VERBS, Verb
+from lace_tui.cli.verb import Verb
+from lace_tui.cli.verbs import VERBS
 from lace_tui.errors import EXIT_BUG, EXIT_CANCELLED, EXIT_PIPE_CLOSED, BadArguments, OutputNotWritable, UnknownVerb
 from lace_tui.words.inert import typed
 from vault.errors import LaceError

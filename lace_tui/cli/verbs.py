@@ -15,7 +15,7 @@ from lace_tui.cli.verb import FAMILIES, Verb
 from lace_tui.cli.verbs_looking import LOOKING
 from lace_tui.cli.verbs_syncing import SYNCING
 
-__all__ = ["FAMILIES", "VERBS", "Verb"]
+__all__ = ["VERBS"]
 
 _BEGIN, _WORK, *_ = FAMILIES
 _VERBS = "lace_tui.verbs."

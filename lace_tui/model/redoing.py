@@ -18,12 +18,13 @@ from lazy.places.registry import is_encrypted, note_encrypted, place_named, remo
 from lazy.strategy import Occasion, follow
 from vault.by_kind import counted
 from vault.commands import as_option, as_typed
+from vault.desk_folders import MAIN
 from vault.desks.diff import diff_trees
 from vault.errors import EnvironmentFault
 from vault.folder.divergence import one_below
 from vault.folder.kept_out import KEEP_OUT, keep_out
 from vault.folder.meanwhile import path_as_typed
-from vault.folder.work import MAIN, changes, commit
+from vault.folder.work import changes, commit
 from vault.plural import few
 from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault

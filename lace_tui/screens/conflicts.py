@@ -27,9 +27,10 @@ from lazy.folder.heads import ending_releases, ending_with
 from lazy.people import label_of
 from lazy.resolving.draft_files import edited_paths
 from lazy.resolving.resolve import Resolved, accept_resolution, resolve_prefer
+from vault.desks.paths import DOT_VAULT
 from vault.plural import few, plural
 from vault.records import Tai
-from vault.vault import DOT_VAULT, Vault
+from vault.vault import Vault
 from vault.watch import Watch
 
 __all__ = ["Conflicts"]

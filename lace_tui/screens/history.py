@@ -37,8 +37,8 @@ from lazy.strategy import Occasion, follow
 from lazy.visits.parcels import show as show_record
 from vault.by_kind import counted
 from vault.commands import as_option, as_typed, as_word
-from vault.desk_folders import desk_at
-from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit
+from vault.desk_folders import MAIN, desk_at
+from vault.folder.work import Changes, Committed, Unchanged, changes, commit
 from vault.plural import few, more_lines
 from vault.profile import Release, Resolution
 from vault.records import RecordHash

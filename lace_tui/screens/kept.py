@@ -17,11 +17,12 @@ from lace_tui.words.inert import inert
 from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.desks.diff import diff_trees
-from vault.desks.tree import Entry
+from vault.desks.pages import Entry
 from vault.errors import DataError
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
+from vault.notes.revisions import MOST_KEPT, KeptState
 from vault.plural import few
-from vault.revisions.kept_states import MOST_KEPT, KeptState, kept_states
+from vault.revisions.kept_states import kept_states
 from vault.vault import Vault
 
 __all__ = ["Kept"]

@@ -25,7 +25,8 @@ from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.pages import Entry
 from vault.desks.tree import walk
 from vault.errors import CallerError
-from vault.folder.work import changes, checkout_of
+from vault.folder.checked_out import checkout_of
+from vault.folder.work import changes
 from vault.names import SELF
 from vault.plural import more_lines
 from vault.profile import Release, read

@@ -30,10 +30,11 @@ from lazy.resolving.deciding import Choice, Pick, decide, undecided, worked_out
 from lazy.resolving.draft_files import is_drafted
 from lazy.resolving.opening import Opened, OpenFile
 from lazy.resolving.resolve import Resolved, next_step
+from vault.desks.paths import DOT_VAULT
 from vault.errors import Cancelled
 from vault.names import Version
 from vault.plural import few, plural
-from vault.vault import DOT_VAULT, Vault
+from vault.vault import Vault
 from vault.watch import Watch
 
 __all__ = ["Resolve", "decide_each", "decisions", "open_conflict_page"]

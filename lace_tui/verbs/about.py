@@ -10,7 +10,8 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.naming import find_verb, sub_verbs, unknown
 from lace_tui.cli.output import Answer, Paint
-from lace_tui.cli.verbs import FAMILIES, VERBS, Verb
+from lace_tui.cli.verb import FAMILIES, Verb
+from lace_tui.cli.verbs import VERBS
 from lace_tui.errors import EXIT_BUG, EXIT_CODES
 from lace_tui.words.inert import inert
 

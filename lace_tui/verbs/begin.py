@@ -28,13 +28,14 @@ from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import former, is_member, label_of, members
 from lazy.places.registry import places
 from vault.beginning import VaultExists, found_vault
+from vault.desks.paths import DOT_VAULT
 from vault.errors import CallerError
 from vault.files import NotWritable, reason_of
 from vault.identity.words import fingerprint_words
 from vault.names import BadName, check_person
 from vault.notes.people import INVITATION
 from vault.records import RecordHash, Verifier
-from vault.vault import DOT_VAULT, Vault
+from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = [

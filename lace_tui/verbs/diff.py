@@ -17,7 +17,8 @@ from lace_tui.words.difftext import folder_differences, tree_differences
 from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.desks.edit import NoSuchPath
-from vault.folder.work import changes, checkout_of
+from vault.folder.checked_out import checkout_of
+from vault.folder.work import changes
 from vault.revisions.history import revision_of
 from vault.vault import Vault
 

@@ -23,10 +23,11 @@ from lazy.address import resolve
 from lazy.conflict_words import deciding_command, next_to_decide
 from lazy.conflicts import conflict_named
 from lazy.files import write_lazy_files
-from lazy.folder.desk_merge import Strategy, merge_desk
+from lazy.folder.desk_merge import merge_desk
 from lazy.folder.updated import Updated
 from vault.commands import as_typed, as_word
 from vault.desk_folders import known_desk
+from vault.desks.strategies import Strategy
 from vault.revisions.history import Relation, commit_info
 
 __all__ = ["configure", "run"]

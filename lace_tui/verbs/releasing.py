@@ -26,7 +26,8 @@ from lace_tui.words.releases import (
 from vault.content.totals import Since, desk_totals
 from vault.desks.memory import MemoryObjects
 from vault.errors import CallerError
-from vault.folder.work import Unchanged, changes, checkout_of
+from vault.folder.checked_out import checkout_of
+from vault.folder.work import Unchanged, changes
 from vault.names import Version
 from vault.notes.own import RELEASE_UNANSWERED
 from vault.plural import bytes_text, plural

@@ -22,7 +22,8 @@ from lace_tui.errors import BadArguments
 from lace_tui.words.inert import inert
 from vault.by_kind import counted
 from vault.commands import as_option, as_typed
-from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit
+from vault.desk_folders import MAIN
+from vault.folder.work import Changes, Committed, Unchanged, changes, commit
 from vault.vault import Vault
 
 if TYPE_CHECKING:

@@ -8,9 +8,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault.desk_folders import folder_of
+from vault.desks.chunks import MissingObject
 from vault.desks.diff import MAX_TEXT_BYTES, Change, diff_trees, text_diff
 from vault.desks.folder import FileChanging, open_directory, open_root, read_file, read_link
-from vault.desks.tree import Entry, MissingObject, read_entry
+from vault.desks.pages import Entry
+from vault.desks.tree import read_entry
 from vault.vault import Vault
 
 if TYPE_CHECKING:

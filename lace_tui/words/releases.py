@@ -9,7 +9,8 @@ from vault.by_kind import counted
 from vault.commands import as_typed
 from vault.content.totals import Since, desk_totals
 from vault.desks.memory import MemoryObjects
-from vault.folder.work import Changes, Committed, Unchanged, checkout_of
+from vault.folder.checked_out import checkout_of
+from vault.folder.work import Changes, Committed, Unchanged
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.plural import plural
 from vault.revisions.history import Relation, last_shared

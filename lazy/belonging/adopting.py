@@ -10,7 +10,8 @@ from typing import Any
 from lazy.belonging.forks import fork_ends, note_forks, tell_forks
 from lazy.people import former, is_member, label_of
 from lazy.places.published import forget_published
-from vault.folder.work import adopt_commit, checkout_of
+from vault.folder.checked_out import checkout_of
+from vault.folder.work import adopt_commit
 from vault.identity.keys import KeyMissing, KeyStore
 from vault.names import check_person
 from vault.notes.note import Note

@@ -18,12 +18,12 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.ports import Objects
 from vault.desks.tree import lookup
 from vault.folder.brought_paths import note_brought
-from vault.folder.checked_out import contained
+from vault.folder.checked_out import checkout_of, contained
 from vault.folder.divergence import check_apart, refuse_apart
 from vault.folder.finishing import is_cut
 from vault.folder.meanwhile import keep_command, path_as_typed
 from vault.folder.unnamed import refuse_unnamed
-from vault.folder.work import Changes, changes, checkout_of, record_commit, save_before
+from vault.folder.work import Changes, changes, record_commit, save_before
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.vault import Vault

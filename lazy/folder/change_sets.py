@@ -6,10 +6,10 @@ from lazy.folder.written import follow
 from vault.desks.changeset import ChangeSet, apply_set
 from vault.desks.diff import diff_trees
 from vault.desks.ports import Objects
-from vault.folder.checked_out import contained
+from vault.folder.checked_out import checkout_of, contained
 from vault.folder.divergence import refuse_apart
 from vault.folder.unfinished import finish_checkouts
-from vault.folder.work import Committed, checkout_of, record_commit
+from vault.folder.work import Committed, record_commit
 from vault.readers import check_readers
 from vault.revisions.history import line_head
 from vault.vault import Vault

@@ -7,12 +7,13 @@ from pathlib import Path
 from lazy.address import ResolvedCommit
 from lazy.folder.written import FolderInTheWay
 from vault.desks.checkout import CheckoutResult
+from vault.desks.paths import DOT_VAULT
 from vault.errors import EnvironmentFault
 from vault.files import NotWritable
 from vault.folder.copies import export_tree, is_directory
 from vault.outside import require_outside
 from vault.plural import few
-from vault.vault import DOT_VAULT, Vault
+from vault.vault import Vault
 from vault.watch import Watch
 
 __all__ = ["FolderNotMade", "copy_out"]

@@ -21,9 +21,10 @@ from lazy.folder.written import as_written, follow
 from vault.desks.memory import MemoryObjects
 from vault.desks.ports import Objects
 from vault.desks.strategies import Strategy
-from vault.folder.checked_out import contained
+from vault.folder.checked_out import Checkout, checkout_of, contained
 from vault.folder.finishing import finishing
-from vault.folder.work import Checkout, adopt_commit, beside, checkout_of, finish_checkouts, record_commit
+from vault.folder.unfinished import finish_checkouts
+from vault.folder.work import adopt_commit, beside, record_commit
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.revisions.history import Relation
@@ -31,7 +32,7 @@ from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
 
-__all__ = ["Strategy", "merge_desk"]
+__all__ = ["merge_desk"]
 
 
 def merge_desk(

@@ -17,17 +17,18 @@ from lazy.folder.undo_path import FOUND
 from lazy.folder.written import follow
 from vault.by_kind import counted
 from vault.commands import as_typed
-from vault.desk_folders import folder_of, known_desk
+from vault.desk_folders import MAIN, folder_of, known_desk
 from vault.desks.diff import Change
 from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
 from vault.desks.pages import NamesClash
 from vault.desks.tree import walk
 from vault.files import NotWritable, make_directory
+from vault.folder.checked_out import Checkout, checkout_of
 from vault.folder.finishing import finish_or_go_back, is_cut
 from vault.folder.held_rules import begin_look, end_look
 from vault.folder.meanwhile import keep_command
-from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of
+from vault.folder.work import Changes, changes
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch

@@ -12,9 +12,9 @@ from vault.folder.checked_out import checkout_of
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import held_by
 from vault.folder.looking import take
-from vault.notes.revisions import PATH_UNDER_WAY, PathUnderWay
+from vault.notes.revisions import PATH_UNDER_WAY, KeptState, PathUnderWay
 from vault.records import RecordHash
-from vault.revisions.kept_states import KeptState, falls_out, keep_state
+from vault.revisions.kept_states import falls_out, keep_state
 from vault.store import Store
 from vault.vault import Vault
 from vault.watch import Watch

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from vault.desk_folders import within
 from vault.desks.absent_paths import load_absent, why_not_here
 from vault.desks.causes import Cause
+from vault.desks.pages import Entry
 from vault.desks.plan import Skip
-from vault.desks.tree import Entry, lookup
+from vault.desks.tree import lookup
 from vault.folder.checked_out import checkout_of
 from vault.folder.dir_cache import StoredDirCache
 from vault.vault import Vault

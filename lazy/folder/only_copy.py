@@ -9,7 +9,7 @@ from typing import NamedTuple
 from vault.content.reached import held_beside
 from vault.desks.diff import diff_trees
 from vault.desks.memory import MemoryObjects
-from vault.desks.tree import Entry
+from vault.desks.pages import Entry
 from vault.errors import DataError
 from vault.files import NotWritable
 from vault.folder.checkout_journal import plan_folder

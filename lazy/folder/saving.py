@@ -14,10 +14,11 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.tree import lookup
 from vault.errors import CallerError, DataError
 from vault.folder.brought_paths import as_brought
+from vault.folder.checked_out import checkout_of
 from vault.folder.checkout_journal import is_unfinished
 from vault.folder.held_rules import looked_at
 from vault.folder.unnamed import refuse_unnamed
-from vault.folder.work import Changes, Committed, changes, checkout_of, save_before
+from vault.folder.work import Changes, Committed, changes, save_before
 from vault.plural import few
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor

@@ -19,9 +19,10 @@ from vault.desks.ports import Objects, Sink
 from vault.desks.strategies import Strategy, merge_by
 from vault.errors import CallerError
 from vault.folder.brought_paths import base_with_brought, goes_on_from_brought
+from vault.folder.checked_out import Checkout
 from vault.folder.criss_cross import base_of
 from vault.folder.virtual_base import as_it_came, is_all_in
-from vault.folder.work import Changes, Checkout
+from vault.folder.work import Changes
 from vault.permits import NotPermitted
 from vault.plural import few
 from vault.records import RecordHash

@@ -29,6 +29,7 @@ from vault.desk_folders import MAIN
 from vault.desks.diff import Change
 from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
+from vault.folder.checked_out import Checkout, set_checkout
 from vault.folder.checkout_journal import is_unfinished, left_as_they_are
 from vault.folder.divergence import one_below
 from vault.folder.finishing import finishing, is_cut
@@ -36,7 +37,7 @@ from vault.folder.held_rules import look_again
 from vault.folder.kept_out import KEEP_OUT
 from vault.folder.meanwhile import keep_command
 from vault.folder.unfinished import finish_checkout, finish_checkouts
-from vault.folder.work import Checkout, changes, set_checkout
+from vault.folder.work import changes
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.revisions.history import (

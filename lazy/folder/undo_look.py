@@ -19,10 +19,11 @@ from vault.commands import as_typed
 from vault.desks.diff import diff_trees
 from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
+from vault.folder.checked_out import Checkout, checkout_of
 from vault.folder.finishing import is_cut
 from vault.folder.held_rules import begin_look, end_look
 from vault.folder.unfinished import finish_checkouts
-from vault.folder.work import Checkout, changes, checkout_of
+from vault.folder.work import changes
 from vault.records import RecordHash
 from vault.revisions.history import commit_info
 from vault.revisions.kept_states import falls_out

@@ -21,13 +21,15 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.paths import is_at_or_below
 from vault.desks.ports import Objects
 from vault.desks.tree import lookup
+from vault.folder.checked_out import Checkout, checkout_of
 from vault.folder.finishing import is_cut
 from vault.folder.meanwhile import keep_command, path_as_typed
 from vault.folder.unfinished import finish_checkouts
-from vault.folder.work import Checkout, changes, checkout_of
+from vault.folder.work import changes
+from vault.notes.revisions import MOST_KEPT
 from vault.records import RecordHash
 from vault.revisions.history import commit_info, revision_of
-from vault.revisions.kept_states import MOST_KEPT, falls_out, kept_states
+from vault.revisions.kept_states import falls_out, kept_states
 from vault.vault import Vault
 from vault.watch import Watch
 

@@ -23,21 +23,15 @@ from lazy.folder.written import as_written, follow
 from lazy.lacking import no_sync_brings, waiting_in, waiting_releases
 from lazy.parts import parts_here
 from lazy.people import label_of
+from vault.desk_folders import MAIN
 from vault.desks.memory import MemoryObjects
 from vault.desks.ports import Objects
+from vault.folder.checked_out import Checkout, checkout_of, set_checkout
 from vault.folder.desks_around import noted_around
 from vault.folder.divergence import away
 from vault.folder.finishing import Finishing, finishing
-from vault.folder.work import (
-    MAIN,
-    Checkout,
-    adopt_commit,
-    beside,
-    checkout_of,
-    finish_checkouts,
-    record_commit,
-    set_checkout,
-)
+from vault.folder.unfinished import finish_checkouts
+from vault.folder.work import adopt_commit, beside, record_commit
 from vault.names import Version
 from vault.records import RecordHash
 from vault.revisions.history import Relation, commit_info

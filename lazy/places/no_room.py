@@ -12,7 +12,7 @@ from vault.notes.places import WITHOUT_ROOM, WithoutRoom
 from vault.store import Store
 from vault.writer import Writer
 
-__all__ = ["WithoutRoom", "forget_without_room", "is_still_so", "note_without_room", "without_room"]
+__all__ = ["forget_without_room", "is_still_so", "note_without_room", "without_room"]
 
 _AGAIN_NS: Final = 86_400 * 10**9
 _MORE_BYTES: Final = 1 << 20  # free beside what was: on a disk that others write to, some comes and goes all the time

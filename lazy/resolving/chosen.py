@@ -9,9 +9,10 @@ from lazy.resolving.regions import texts_of
 from lazy.resolving.siding import EVERY
 from vault.desks.merge import Choice
 from vault.desks.merge_text import RegionSide, has_markers, regions_of, take_regions
+from vault.desks.pages import Entry
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Source
-from vault.desks.tree import Entry, read_entry
+from vault.desks.tree import read_entry
 from vault.errors import CallerError
 from vault.plural import few
 from vault.records import RecordHash

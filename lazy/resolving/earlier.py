@@ -14,9 +14,10 @@ from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, MergeOutcome, resolve_with
 from vault.desks.merge_text import regions_of, take_regions
+from vault.desks.pages import Entry
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Objects, Sink, Source
-from vault.desks.tree import Entry, lookup
+from vault.desks.tree import lookup
 from vault.errors import CallerError
 from vault.names import SELF
 from vault.plural import few

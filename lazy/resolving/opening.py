@@ -20,11 +20,13 @@ from vault.desks.chunks import entry_pieces
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge_text import can_merge
+from vault.desks.pages import Entry
 from vault.desks.path_conflict import PathConflict, PathConflictKind
 from vault.desks.ports import Source
-from vault.desks.tree import Entry, lookup, read_entry
+from vault.desks.tree import lookup, read_entry
 from vault.errors import LaceError
-from vault.folder.work import changes, checkout_of
+from vault.folder.checked_out import checkout_of
+from vault.folder.work import changes
 from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.revisions.graph import is_ancestor, newest

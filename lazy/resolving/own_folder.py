@@ -15,7 +15,8 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
-from vault.folder.work import Checkout, checkout_of, finish_checkouts
+from vault.folder.checked_out import Checkout, checkout_of
+from vault.folder.unfinished import finish_checkouts
 from vault.names import SELF
 from vault.records import RecordHash
 from vault.revisions.graph import covered, is_ancestor, merge_bases, newest

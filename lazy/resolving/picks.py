@@ -10,7 +10,7 @@ from lazy.conflict_words import deciding_command
 from lazy.conflicts import NoSuchConflict
 from lazy.contested import Conflict, Proposal, Side
 from lazy.resolving.siding import EVERY
-from vault.desks.tree import Entry
+from vault.desks.pages import Entry
 from vault.errors import CallerError
 from vault.folder.checked_out import checkout_of
 from vault.names import SELF

@@ -24,17 +24,13 @@ from lazy.resolving.picks import Choices, Picks, Seen, SidesChanged, check_seen,
 from lazy.resolving.sealed import Deciding, known_heads, merge_commit, seal_resolution, superseding, to_decide
 from lazy.resolving.taking import merged_tree
 from vault.commands import as_option
+from vault.desk_folders import MAIN
 from vault.desks.checkout import CheckoutResult
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
 from vault.desks.plan import Skip
-from vault.folder.work import (
-    MAIN,
-    adopt_commit,
-    beside,
-    checkout_of,
-    record_commit,
-)
+from vault.folder.checked_out import checkout_of
+from vault.folder.work import adopt_commit, beside, record_commit
 from vault.names import Version
 from vault.records import RecordHash
 from vault.releasing import Releasing, check_free, seal_release

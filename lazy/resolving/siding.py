@@ -14,10 +14,11 @@ from lazy.folder.merging import base_between, steps
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge_text import can_merge
+from vault.desks.pages import Entry
 from vault.desks.path_conflict import PathConflict, PathConflictKind
 from vault.desks.ports import Source
 from vault.desks.sided import SidedRegion, sided_regions, take_sided
-from vault.desks.tree import Entry, lookup, read_entry
+from vault.desks.tree import lookup, read_entry
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor
 from vault.revisions.history import commit_info

@@ -18,9 +18,10 @@ from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, resolve_with
+from vault.desks.pages import Entry
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Objects, Source
-from vault.desks.tree import Entry, lookup, read_entry
+from vault.desks.tree import lookup, read_entry
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.revisions.history import commit_info

@@ -12,9 +12,11 @@ from lazy.people import label_of
 from lazy.resolving.own_folder import finish_for, held_of, is_preferred, preferred, with_folder
 from lazy.resolving.picks import Choices
 from vault.desks.memory import MemoryObjects
+from vault.desks.pages import Entry
 from vault.desks.path_conflict import PathConflict
-from vault.desks.tree import Entry, lookup
-from vault.folder.work import changes, checkout_of
+from vault.desks.tree import lookup
+from vault.folder.checked_out import checkout_of
+from vault.folder.work import changes
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.revisions.history import commit_info

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Final
 
-from lazy.places.no_room import WithoutRoom, forget_without_room, note_without_room, without_room
+from lazy.places.no_room import forget_without_room, note_without_room, without_room
 from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
 from lazy.visits.my_head import next_head, remember, shown
 from lazy.visits.own_copies import (
@@ -36,6 +36,7 @@ from transports.publishing import Publication, publish, recover_bundles
 from transports.reading import SeenHead, read_head, read_listing
 from vault.content.copies import drop_wanted, wanted_copies
 from vault.errors import DataError, PeerError, PlaceError
+from vault.notes.places import WithoutRoom
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch

@@ -11,7 +11,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from lazy.places.no_room import WithoutRoom, is_still_so, without_room
+from lazy.places.no_room import is_still_so, without_room
 from lazy.places.published import Span, keep_published, published
 from lazy.visits.mine import Mine, within
 from lazy.visits.room import LEAST
@@ -19,6 +19,7 @@ from transports.listing import Listing
 from transports.mailbox import MailboxMedium
 from transports.publishing import Addition
 from vault.content.copies import reached, wanted_copies
+from vault.notes.places import WithoutRoom
 from vault.records import RecordHash, Verifier
 from vault.store.database import select_in
 from vault.vault import Vault

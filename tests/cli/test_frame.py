@@ -22,6 +22,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.foreign import FOREIGN
 from lace_tui.cli.naming import find_verb, sub_verbs
 from lace_tui.cli.output import Answer
+from lace_tui.cli.verb import Verb
 from tests.cli.looking import error_of
 from tests.people import ROOT, Person
 from vault.errors import PlaceError
@@ -47,7 +48,7 @@ def verb(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         module.__dict__.update(run=run, configure=configure)
         monkeypatch.setitem(sys.modules, module.__name__, module)
         added.append(name)
-        entry = verbs.Verb(name, module.__name__, "Work", "Does what a test wants.", "[X...]")
+        entry = Verb(name, module.__name__, "Work", "Does what a test wants.", "[X...]")
         monkeypatch.setattr(verbs, "VERBS", (*verbs.VERBS, entry))
         monkeypatch.setattr(frame, "VERBS", verbs.VERBS)
 
@@ -69,7 +70,7 @@ def test_help_names_every_verb_once_with_its_sentence(alice: Person) -> None:
 
 
 @pytest.mark.parametrize("entry", verbs.VERBS, ids=lambda entry: entry.name)
-def test_every_verb_is_explained(alice: Person, entry: verbs.Verb) -> None:
+def test_every_verb_is_explained(alice: Person, entry: Verb) -> None:
     words = entry.name.split()
     text = alice.text("help", *words)
     assert text.startswith(f"usage: lace {entry.name}")

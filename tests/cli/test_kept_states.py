@@ -17,8 +17,9 @@ from tests.people import Person
 from vault.desks.checkout import apply_plan
 from vault.desks.plan import CheckoutPlan
 from vault.files import NotWritable
+from vault.notes.revisions import MOST_KEPT
 from vault.records import RecordHash
-from vault.revisions.kept_states import MOST_KEPT, keep_state
+from vault.revisions.kept_states import keep_state
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from tests.cli.undoable import begin, begin_together
 from tests.people import Person
 from tests.rows import put_text
 from vault.commands import words_of
-from vault.notes.revisions import KEPT_STATES
+from vault.notes.revisions import KEPT_STATES, MOST_KEPT
 from vault.records import RecordHash
-from vault.revisions.kept_states import MOST_KEPT, keep_state, kept_states, let_go_of_states
+from vault.revisions.kept_states import keep_state, kept_states, let_go_of_states
 from vault.watch import Watch
 
 

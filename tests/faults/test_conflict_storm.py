@@ -28,6 +28,7 @@ from vault import releasing
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import read_entry, walk
 from vault.folder import work
+from vault.folder.checked_out import checkout_of
 from vault.folder.unnamed import FolderEmptied
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors
@@ -158,7 +159,7 @@ class Storm(RuleBasedStateMachine):
 
     def _note(self, person: Vault) -> None:
         """Remember the lines of every tree of a person's line, while they are here."""
-        base = work.checkout_of(person)
+        base = checkout_of(person)
         for text in ancestors(person.store, base.commit) if base else ():
             tree = commit_info(person.store, RecordHash.parse(text)).tree
             if tree not in self.lines and person.store.have([tree]) and person.store.is_closed(tree):
@@ -172,14 +173,14 @@ class Storm(RuleBasedStateMachine):
 
     def _update(self, person: Vault) -> None:
         self._commit(person, "before")
-        before = work.checkout_of(person)
+        before = checkout_of(person)
         heads = heads_to_update(person).heads
         for head in heads:
             tree = commit_info(person.store, head).tree
             self.lines.setdefault(tree, _lines(_files(person, tree)))
         sides = [self._known(person, commit) for commit in {*heads, *([before.commit] if before else [])}]
         done = update(person)
-        after = work.checkout_of(person)
+        after = checkout_of(person)
         self._note(person)
         if done.conflict:
             assert after == before  # nothing changes until a person decides
@@ -220,7 +221,7 @@ class Storm(RuleBasedStateMachine):
             for person in self.people:
                 visit(person)
                 self._update(person)
-            trees = {base.tree if (base := work.checkout_of(person)) else None for person in self.people}
+            trees = {base.tree if (base := checkout_of(person)) else None for person in self.people}
             if len(trees) == 1 and not any(conflicts(person) for person in self.people):
                 break
         else:

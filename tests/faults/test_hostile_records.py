@@ -25,6 +25,7 @@ from vault.desks.content import data_plex, tree_plex
 from vault.desks.paths import is_vault_name
 from vault.errors import LaceError
 from vault.folder import work
+from vault.folder.checked_out import checkout_of
 from vault.folder.unfinished import checkout_tree
 from vault.fsck.check import check
 from vault.names import Version
@@ -101,7 +102,7 @@ def test_a_name_that_some_disks_cannot_carry_is_never_written_outside(scene: Sce
     scene.put(page, content, *sealed)
     before = sorted(path.name for path in scene.alice.dot.iterdir())
     scene.check([], [seal.hash for seal in sealed])
-    base = work.checkout_of(scene.alice)
+    base = checkout_of(scene.alice)
     assert base is not None
     with scene.alice.writing() as w:
         done = checkout_tree(w, scene.alice, "main", base.tree, page.hash, Watch())

@@ -13,6 +13,7 @@ from vault.audit.trail import verify_trail
 from vault.beginning import found_vault
 from vault.desks.tree import walk
 from vault.folder import work
+from vault.folder.checked_out import checkout_of
 from vault.records import RecordHash
 from vault.revisions.history import line_head
 from vault.vault import Vault
@@ -55,7 +56,7 @@ def _check(vault: Vault, writers: int, each: int) -> None:
     assert all(RecordHash.parse(commit) in stored for commit, _ in told)
 
     head = line_head(vault.store, vault.node.text, "main")
-    base = work.checkout_of(vault)
+    base = checkout_of(vault)
     assert head is not None
     assert base is not None
     assert base.commit == head.commit  # a linear history: each commit stands on the one before

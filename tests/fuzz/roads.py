@@ -28,9 +28,9 @@ from tests.transports.helpers import sealed_as_before
 from transports.drop.marker import marker_text, parse_marker
 from transports.encrypted import sealing
 from transports.encrypted.cipher import NEWEST
-from transports.encrypted.member_keys import keys_bytes, read_keys
+from transports.encrypted.member_keys import EpochKey, keys_bytes, read_keys
 from transports.encrypted.notices import open_notices, seal_notice
-from transports.encrypted.sealing import EpochKey, notices_in, open_envelope, seal_bytes, seal_envelope, unseal_bytes
+from transports.encrypted.sealing import notices_in, open_envelope, seal_bytes, seal_envelope, unseal_bytes
 from transports.http.hello import HelloGate, Session, make_hello
 from transports.http.identity import check_server, make_identity
 from transports.http.stream import StreamReader, StreamWriter

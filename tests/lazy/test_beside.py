@@ -18,7 +18,8 @@ from tests.shelf import Shelf
 from tests.vault.vaults import found, gathered, write
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import lookup
-from vault.folder.work import adopt_commit, checkout_of, commit, record_commit
+from vault.folder.checked_out import checkout_of
+from vault.folder.work import adopt_commit, commit, record_commit
 from vault.names import Version
 from vault.releasing import release
 from vault.revisions.graph import ancestors

@@ -16,8 +16,9 @@ from tests.shelf import Shelf
 from tests.vault import vaults
 from transports.drop.place import Drop
 from transports.encrypted import boxes
+from transports.encrypted.member_keys import EpochKey
 from transports.encrypted.sealed import SealedPlace
-from transports.encrypted.sealing import EpochKey, seal_envelope
+from transports.encrypted.sealing import seal_envelope
 from vault.records import Verifier
 from vault.releasing import release
 from vault.revisions.history import releases

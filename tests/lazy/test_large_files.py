@@ -26,7 +26,8 @@ from transports.reading import read_listing
 from vault import releasing
 from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
-from vault.desks.tree import Entry, build_directory
+from vault.desks.pages import Entry
+from vault.desks.tree import build_directory
 from vault.folder import work
 from vault.fsck.check import check
 from vault.profile import Chunk, Commit, Manifest, Release, Revision

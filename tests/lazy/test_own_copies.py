@@ -15,7 +15,7 @@ import pytest
 from lazy.folder.update import update
 from lazy.places.adding import add_place
 from lazy.places.media import mailboxes_of_mine, open_medium
-from lazy.places.no_room import WithoutRoom, note_without_room, without_room
+from lazy.places.no_room import note_without_room, without_room
 from lazy.places.registry import place_named, remove_place
 from lazy.problems import NO_PERSON_NEEDED
 from lazy.sync import sync
@@ -28,6 +28,7 @@ from transports.proven import Proven
 from vault.content.keeping import Keep, fetch, set_keep
 from vault.content.prune import plan_prune, prune
 from vault.errors import Cancelled
+from vault.notes.places import WithoutRoom
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.revisions.history import commit_info, releases

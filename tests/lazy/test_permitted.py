@@ -23,7 +23,8 @@ from tests.vault.vaults import befriend, found, write
 from vault.audit.trail import verify_trail
 from vault.desks.changeset import change_set
 from vault.desks.strategies import Strategy
-from vault.folder.work import checkout_of, commit
+from vault.folder.checked_out import checkout_of
+from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.names import Version
 from vault.permits import Act, BadPermit, NotPermitted, Permit, may, permits, ruling, set_permit

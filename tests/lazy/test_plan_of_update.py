@@ -13,14 +13,16 @@ import pytest
 
 from lazy.address import resolve
 from lazy.folder.bringing_back import bring_back
-from lazy.folder.desk_merge import Strategy, merge_desk
+from lazy.folder.desk_merge import merge_desk
 from lazy.folder.update import update
 from lazy.folder.updated import Updated
 from tests.lazy.three import meet
 from tests.shelf import Shelf
 from tests.vault.vaults import befriended, gathered, write
+from vault.desks.strategies import Strategy
 from vault.errors import LaceError
-from vault.folder.work import checkout_of, commit
+from vault.folder.checked_out import checkout_of
+from vault.folder.work import commit
 from vault.names import Version
 from vault.releasing import release
 from vault.revisions.history import Relation

@@ -23,7 +23,7 @@ from vault import releasing
 from vault.desks.content import data_plex
 from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
-from vault.desks.tree import Entry
+from vault.desks.pages import Entry
 from vault.errors import Cancelled
 from vault.fsck.check import check
 from vault.records import RecordHash

@@ -34,9 +34,10 @@ from tests.shelf import Shelf
 from tests.vault import vaults
 from tests.vault.vaults import trail
 from transports.drop.place import Drop
+from transports.encrypted.member_keys import EpochKey
 from transports.encrypted.notices import seal_notice
 from transports.encrypted.sealed import SealedPlace
-from transports.encrypted.sealing import EpochKey, seal_envelope
+from transports.encrypted.sealing import seal_envelope
 from vault.audit.entries import read_audit
 from vault.folder.work import commit
 from vault.names import Version

@@ -20,7 +20,7 @@ from lazy.live.cursors import ExposureCursor, known, note_cursors
 from lazy.mend import examine, mend
 from lazy.people import peers, waits_by_name
 from lazy.places.media import set_encrypted
-from lazy.places.no_room import WithoutRoom, without_room
+from lazy.places.no_room import without_room
 from lazy.places.registry import known_faults, place_named
 from lazy.queue import next_sync, queue
 from lazy.status import status
@@ -30,7 +30,7 @@ from tests.rows import put_text, text_at
 from tests.vault.vaults import around, found, lived_in, write
 from vault.content.keeping import Keep, keeps, set_keep
 from vault.notes.own import NOWHERE
-from vault.notes.places import PLACE_FAULT, SHOWN
+from vault.notes.places import PLACE_FAULT, SHOWN, WithoutRoom
 from vault.profile import Request
 from vault.records import Verifier, parse_record
 from vault.releasing import release

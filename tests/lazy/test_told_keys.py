@@ -19,9 +19,9 @@ from lazy.places.sealing import VaultKeys
 from lazy.sync import sync
 from tests.vault import vaults
 from transports.drop.place import Drop
-from transports.encrypted.member_keys import WritingTerms
+from transports.encrypted.member_keys import EpochKey, WritingTerms
 from transports.encrypted.sealed import SealedPlace
-from transports.encrypted.sealing import EpochKey, open_envelope, seal_envelope
+from transports.encrypted.sealing import open_envelope, seal_envelope
 from transports.errors import SealedToOthers
 from vault.records import RecordHash, Verifier
 from vault.releasing import release

@@ -11,7 +11,7 @@ from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt
 from transports.bundles.bundle import BundleIndex
 from transports.bundles.bundling import BundleWriter
 from transports.drop.place import Drop
-from transports.encrypted.sealing import EpochKey
+from transports.encrypted.member_keys import EpochKey
 from transports.index.runs import BundleRef, Location, Run, RunRef
 from transports.layout import bundle_name
 from transports.listing import Listing

@@ -25,7 +25,8 @@ from transports.bundles.bundling import BundleWriter, _compressor, write_bundles
 from transports.errors import BadBundle, BadRun, PlaceUnreachable
 from transports.layout import FRAME_CLOSE, FRAME_FULL, FRAME_RAW_LIMIT
 from transports.listing import Listing
-from vault.desks.content import DATA_APP, data_plex
+from vault.desks.content import data_plex
+from vault.profile import DATA_APP
 from vault.records.hashes import MARKLINE_BYTES, RecordHash, is_record
 from vault.records.model import MAX_BLOB_BYTES, Plex
 from vault.records.tai import Tai

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from tests.transports.helpers import GROUP, key, sealed_as_before
 from transports.drop.place import Drop
-from transports.encrypted.cipher import fixed_salt
+from transports.encrypted.cipher import CHUNK, fixed_salt
+from transports.encrypted.member_keys import EpochKey
 from transports.encrypted.notices import NOTICES_LIMIT, open_notices, seal_notice
 from transports.encrypted.sealing import (
-    CHUNK,
-    EpochKey,
     SealingSink,
     UnsealingFile,
     notices_in,

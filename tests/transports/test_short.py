@@ -24,7 +24,8 @@ from transports.index.runfile import decode_run, encode_run, planes
 from transports.index.runs import ENTRY
 from transports.layout import FRAME_RAW_LIMIT
 from transports.listing import Listing
-from vault.desks.content import DATA_APP, TREE_APP, data_plex, tree_plex
+from vault.desks.content import data_plex, tree_plex
+from vault.profile import DATA_APP, TREE_APP
 from vault.records import Plex, Seal, Tai, b64a
 from vault.records.hashes import RecordHash, is_record
 

@@ -13,7 +13,7 @@ from lazy.address import resolve
 from lazy.folder.bringing_back import bring_back
 from lazy.folder.undo import undo
 from tests.tui.conftest import is_showing, page_of, press, rows_of, settle
-from vault.folder.work import checkout_of
+from vault.folder.checked_out import checkout_of
 
 SIZE = (100, 30)
 

@@ -10,11 +10,12 @@ from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.home import Home
 from lace_tui.screenshots import Story
 from lazy.address import resolve
-from lazy.folder.desk_merge import Strategy, merge_desk
+from lazy.folder.desk_merge import merge_desk
 from lazy.folder.undo import undo
 from lazy.places.media import set_encrypted
 from lazy.places.registry import is_encrypted, place_named, places
 from tests.tui.conftest import in_turn, is_showing, page_of, press, settle, text_of
+from vault.desks.strategies import Strategy
 from vault.folder.kept_out import keep_out
 from vault.folder.work import commit
 from vault.revisions.history import commit_info, line_head

@@ -13,8 +13,8 @@ from vault.desks.chunks import MissingObject, check_content, check_here, copy_en
 from vault.desks.content import data_plex, tree_plex
 from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
+from vault.desks.pages import Entry, TreeError
 from vault.desks.ports import RunSource
-from vault.desks.tree import Entry, TreeError
 from vault.profile import Chunk, Manifest
 from vault.records import RecordHash
 from vault.store import Store

@@ -18,8 +18,9 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.pages import Entry, parse_page
 from vault.desks.tree import build_directory
 from vault.errors import DataError
+from vault.folder.checked_out import checkout_of
 from vault.folder.copies import export_tree
-from vault.folder.work import checkout_of, commit
+from vault.folder.work import commit
 from vault.frames import MAX_DEPTH
 from vault.fsck.check import check
 from vault.records import Plex, RecordHash

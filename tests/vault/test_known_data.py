@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from transports.bundles.short import read_parts, shortened, shortest
-from vault.desks.content import MAX_DIRECT_BYTES, MAX_SMALL_BYTES, Contents, MadeHash, data_plex, known_data, tree_plex
+from vault.desks.content import MAX_SMALL_BYTES, Contents, MadeHash, data_plex, known_data, tree_plex
 from vault.errors import DataError
-from vault.profile import Chunk, Manifest, ProfileError, read
+from vault.profile import MAX_DIRECT_BYTES, Chunk, Manifest, ProfileError, read
 from vault.records import Plex, RecordError, RecordHash, Tai, b64a, parse_record
 from vault.records.hashes import MARKLINE_BYTES
 

@@ -13,10 +13,10 @@ from lazy.sync import sync
 from tests.vault.vaults import befriend, found, gathered, write
 from vault.desks.memory import MemoryObjects
 from vault.desks.page_diff import new_entries
-from vault.desks.pages import parse_page
+from vault.desks.pages import Entry, TreeError, parse_page
 from vault.desks.ports import Part, Source
 from vault.desks.sums import content_sha512
-from vault.desks.tree import Entry, TreeError, build_directory, read_directory
+from vault.desks.tree import build_directory, read_directory
 from vault.errors import DataError
 from vault.folder.work import commit
 from vault.fsck.check import check

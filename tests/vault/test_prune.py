@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lazy.address import Pruned, resolve
-from lazy.folder.desk_merge import Strategy, merge_desk
+from lazy.folder.desk_merge import merge_desk
 from lazy.folder.undo import undo
 from lazy.folder.update import update
 from lazy.sync import sync
@@ -19,6 +19,7 @@ from vault.content.keeping import Keep, set_keep
 from vault.content.prune import plan_prune, prune
 from vault.desk_folders import add_desk, folder_of
 from vault.desks.chunks import pieces_of
+from vault.desks.strategies import Strategy
 from vault.desks.tree import lookup
 from vault.errors import Cancelled, DataError
 from vault.files import NotWritable

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from tests.vault.vaults import found, write
 from vault.desks.content import data_plex
 from vault.desks.edit import apply_changes
+from vault.desks.pages import Entry
 from vault.desks.ports import Objects
-from vault.desks.tree import Entry
-from vault.folder.work import checkout_of, commit, record_commit
+from vault.folder.checked_out import checkout_of
+from vault.folder.work import commit, record_commit
 from vault.profile import Commit
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors

@@ -14,7 +14,7 @@ from tests.vault.vaults import befriend, found, write
 from vault.desks.content import data_plex
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
-from vault.desks.tree import Entry
+from vault.desks.pages import Entry
 from vault.folder.work import commit
 from vault.records import RecordHash, Tai
 from vault.releasing import release

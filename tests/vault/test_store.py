@@ -20,7 +20,8 @@ from tests.people import ROOT
 from tests.shelf import Shelf
 from tests.vault.vaults import befriended, derived, found, lived_in, write
 from vault.files import DiskFull
-from vault.folder.work import adopt_commit, checkout_of, commit
+from vault.folder.checked_out import checkout_of
+from vault.folder.work import adopt_commit, commit
 from vault.fsck.check import check
 from vault.notes.own import GROUP, NAME, WRITTEN_CONFIG
 from vault.profile import Commit, LogEntry

@@ -15,11 +15,11 @@ from lazy.sync import sync
 from tests.vault.vaults import befriend, found, write
 from vault.desks import sums
 from vault.desks.chunks import check_content
-from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing
 from vault.errors import Cancelled
 from vault.folder.work import commit
 from vault.fsck.check import check
+from vault.profile import MAX_DIRECT_BYTES
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.store import Store, fresh

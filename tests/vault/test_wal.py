@@ -12,8 +12,9 @@ from typing import Literal
 
 import pytest
 
-from vault.store.wal import Rot, find_rot, mend_log
+from vault.store.wal import find_rot, mend_log
 from vault.store.wal_frames import FRAME, HEAD, read_head, sums
+from vault.store.wal_look import Rot
 
 _ROWS = 12
 _BITS = 250  # of each order

@@ -27,8 +27,6 @@ from vault.records.hashes import Verifier
 from vault.suite import SIGNATURE_BYTES, seal_box, verify_statement
 
 __all__ = [
-    "CHUNK",
-    "EpochKey",
     "SealingSink",
     "UnsealingFile",
     "is_sealed",

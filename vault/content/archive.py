@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple, Protocol, cast
 
 from vault.desks.chunks import check_here, entry_pieces
+from vault.desks.pages import Entry
 from vault.desks.ports import Source
-from vault.desks.tree import Entry, walk
+from vault.desks.tree import walk
 from vault.errors import CallerError
 from vault.files import AtomicFile, remove_leftovers
 from vault.records import RecordHash

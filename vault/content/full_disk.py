@@ -8,10 +8,11 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+from vault.desks.paths import DOT_VAULT
 from vault.store.database import connect_exclusive, faults_named
 from vault.store.packs import Packs
 from vault.surroundings import Surroundings
-from vault.vault import DOT_VAULT, lock_of
+from vault.vault import lock_of
 
 __all__ = ["make_way"]
 

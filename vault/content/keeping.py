@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vault.desks.chunks import MissingObject, check_here
+from vault.desks.pages import Entry
 from vault.desks.paths import is_at_or_below, join, split_path
-from vault.desks.tree import Entry, lookup, read_directory, walk
+from vault.desks.tree import lookup, read_directory, walk
 from vault.errors import CallerError
 from vault.notes.rules import KEEPING, MOST_RULES
 from vault.records import RecordHash

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from vault.desks.pages import Entry
 from vault.desks.paths import MAX_PATH_BYTES, link_problem, reserved_name
 from vault.desks.ports import DirCache, Source
-from vault.desks.tree import Entry, lookup, read_entry
+from vault.desks.tree import lookup, read_entry
 from vault.errors import CallerError, DataError
 from vault.records import RecordHash
 

@@ -18,12 +18,11 @@ from collections.abc import Callable, Sequence
 from vault.desks.basetree import BaseDirectory
 from vault.desks.cursor import Blocked, DirectoryCursor
 from vault.desks.folder import Signature
-from vault.desks.pages import count_names
+from vault.desks.pages import Entry, count_names
 from vault.desks.paths import illegal_elsewhere, is_plain, is_system_name
 from vault.desks.ports import DirCache, Source
 from vault.desks.scancache import Seen, SeenDirectory, encode
 from vault.desks.steps import PathStep
-from vault.desks.tree import Entry
 from vault.errors import DataError
 from vault.records import RecordHash
 

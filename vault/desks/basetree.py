@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from vault.desks.chunks import MissingObject
 from vault.desks.memory import MemoryObjects
+from vault.desks.pages import Entry
 from vault.desks.ports import NearSink, Sink, Source, takes_hints
-from vault.desks.tree import Entry, MissingObject, read_directory
+from vault.desks.tree import read_directory
 from vault.records import Plex, RecordHash
 
 __all__ = ["BaseDirectory", "Tee", "tee"]

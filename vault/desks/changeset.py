@@ -13,10 +13,11 @@ from vault.desks import patches
 from vault.desks.cutting import add_content
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
+from vault.desks.pages import Entry
 from vault.desks.patches import Patch, PatchMismatch, Whole
 from vault.desks.paths import BadPath, link_problem, reserved_name, split_path
 from vault.desks.ports import Objects, Source
-from vault.desks.tree import Entry, lookup, read_entry
+from vault.desks.tree import lookup, read_entry
 from vault.errors import DataError
 from vault.records import RecordHash
 from vault.records.errors import RecordError

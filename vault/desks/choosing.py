@@ -17,6 +17,7 @@ from unicodedata import normalize
 
 from vault.desks.basetree import BaseDirectory
 from vault.desks.causes import Cause
+from vault.desks.chunks import MissingObject
 from vault.desks.diff import Change
 from vault.desks.folder import FileChanging, read_file, signature
 from vault.desks.former_ignore import Held
@@ -37,7 +38,7 @@ from vault.desks.paths import (
 )
 from vault.desks.ports import Source
 from vault.desks.scancache import Seen, SeenDirectory
-from vault.desks.tree import MissingObject, lookup, walk
+from vault.desks.tree import lookup, walk
 from vault.files import Unreadable, reason_of
 from vault.records import RecordHash
 

@@ -21,7 +21,7 @@ from vault.records.hashes import MARK, MARKLINE_BYTES, is_record
 from vault.records.headers import check_value
 from vault.records.model import make_blob, make_plex
 
-__all__ = ["DATA_APP", "MAX_DIRECT_BYTES", "MAX_SMALL_BYTES", "TREE_APP", "Contents", "MadeHash"]
+__all__ = ["MAX_SMALL_BYTES", "Contents", "MadeHash"]
 __all__ += ["data_plex", "known_data", "tree_plex"]
 
 MAX_SMALL_BYTES = 3_072  # of a content whose record rests in a row: some hundred bytes more

@@ -7,10 +7,10 @@ from itertools import repeat
 from typing import Literal, NamedTuple
 
 from vault.desks.page_diff import differing_entries
-from vault.desks.pages import is_empty, level_of
+from vault.desks.pages import Entry, TreeTooLarge, is_empty, level_of
 from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, FolderPath, join
 from vault.desks.ports import Source
-from vault.desks.tree import MAX_TREE_ENTRIES, Entry, TreeTooLarge, check_depth, page_body, read_directory
+from vault.desks.tree import MAX_TREE_ENTRIES, check_depth, page_body, read_directory
 from vault.records import RecordHash
 
 __all__ = ["MAX_TEXT_BYTES", "Change", "diff_trees", "is_text", "text_diff"]

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vault.desks.delta_bases import OldPages
+from vault.desks.pages import Entry
 from vault.desks.paths import split_path
 from vault.desks.ports import Objects, Source
-from vault.desks.tree import Entry, build_directory, lookup, read_directory
+from vault.desks.tree import build_directory, lookup, read_directory
 from vault.errors import CallerError
 from vault.records import RecordHash
 

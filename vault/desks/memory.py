@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from vault.desks.chunks import part_of, pieces_of, whole_of
-from vault.desks.content import DATA_APP
 from vault.desks.ports import Objects, Part, Source
+from vault.profile import DATA_APP
 from vault.records import Plex, RecordHash
 
 __all__ = ["MemoryCache", "MemoryObjects"]

@@ -18,20 +18,12 @@ from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge_text import merge_text
+from vault.desks.pages import Entry, TreeTooLarge
 from vault.desks.path_conflict import PathConflict, PathConflictKind, are_text, draft
 from vault.desks.paths import join, twin_key
 from vault.desks.ports import Objects, Source
 from vault.desks.renames import Clash, Renamed, follow_renames
-from vault.desks.tree import (
-    MAX_TREE_ENTRIES,
-    Entry,
-    TreeTooLarge,
-    build_directory,
-    check_depth,
-    lookup,
-    read_directory,
-    read_entry,
-)
+from vault.desks.tree import MAX_TREE_ENTRIES, build_directory, check_depth, lookup, read_directory, read_entry
 from vault.errors import CallerError
 from vault.records import RecordHash
 

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.merge_text import can_merge, draft_of
+from vault.desks.pages import Entry
 from vault.desks.ports import Source
-from vault.desks.tree import Entry, lookup, read_entry
+from vault.desks.tree import lookup, read_entry
 from vault.records import RecordHash
 
 __all__ = ["PathConflict", "PathConflictKind", "are_text", "draft"]

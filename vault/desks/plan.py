@@ -19,16 +19,17 @@ from typing import NamedTuple
 from vault.desks.absent_paths import why_not_here
 from vault.desks.causes import Cause
 from vault.desks.chunks import check_here, entry_pieces
-from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.cursor import Blocked, DirectoryCursor
 from vault.desks.diff import Change, diff_trees
 from vault.desks.folder import FileChanging, read_link, same_content, signature
+from vault.desks.pages import Entry
 from vault.desks.paths import join, reserved_name, twin_key
 from vault.desks.ports import Source, answers_for_many
 from vault.desks.steps import PathStep, StepList
-from vault.desks.tree import Entry, lookup, read_entry
+from vault.desks.tree import lookup, read_entry
 from vault.errors import DataError
 from vault.files import NotWritable, reason_of
+from vault.profile import MAX_DIRECT_BYTES
 from vault.records import RecordHash
 
 __all__ = ["SMALL_BYTES", "CheckoutPlan", "Skip", "plan_checkout"]

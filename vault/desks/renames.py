@@ -14,8 +14,9 @@ from typing import Literal, NamedTuple
 
 from vault.desks.diff import Change, diff_trees, is_text
 from vault.desks.edit import PathInTheWay, apply_changes
+from vault.desks.pages import Entry, NamesClash
 from vault.desks.ports import Objects, Source
-from vault.desks.tree import Entry, NamesClash, lookup, read_entry
+from vault.desks.tree import lookup, read_entry
 from vault.records import RecordHash
 
 __all__ = ["Clash", "Renamed", "follow_renames", "moved_paths"]

@@ -24,11 +24,12 @@ from vault.desks.folder import DIRECTORY_FLAGS, FileChanging
 from vault.desks.former_ignore import Held
 from vault.desks.glance import LOOKS, Look, encode_look, survey
 from vault.desks.modes import Modes
+from vault.desks.pages import checked_entry
 from vault.desks.paths import DOT_VAULT, MAX_DEPTH, VAULT_FILES, join
 from vault.desks.ports import DirCache, Objects, Progress, Sink, takes_hints
 from vault.desks.scancache import Seen, SeenDirectory
 from vault.desks.taker import NotTaken, Taker
-from vault.desks.tree import build_directory, checked_entry
+from vault.desks.tree import build_directory
 from vault.files import reason_of
 from vault.records import RecordHash
 

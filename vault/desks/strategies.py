@@ -12,9 +12,10 @@ from typing import Literal
 
 from vault.desks.edit import PathInTheWay
 from vault.desks.merge import Choice, MergeOutcome, merge_trees, resolve_with
+from vault.desks.pages import Entry, NamesClash
 from vault.desks.path_conflict import PathConflictKind
 from vault.desks.ports import Objects
-from vault.desks.tree import Entry, NamesClash, build_directory, read_directory
+from vault.desks.tree import build_directory, read_directory
 from vault.records import RecordHash
 
 __all__ = ["Strategy", "merge_by"]

@@ -11,8 +11,9 @@ from blake3 import blake3
 
 from vault.desks.chunks import check_content, entry_pieces
 from vault.desks.page_diff import new_entries
+from vault.desks.pages import Entry, TreeError
 from vault.desks.ports import RunSource, Source, SumCache
-from vault.desks.tree import Entry, TreeError, check_depth, read_with_pages
+from vault.desks.tree import check_depth, read_with_pages
 from vault.errors import DataError
 from vault.profile import DATA_APP, TREE_APP
 from vault.records import RecordHash

@@ -10,16 +10,17 @@ from collections.abc import Callable
 
 from vault.desks.basetree import BaseDirectory
 from vault.desks.choosing import Chosen
-from vault.desks.content import MAX_DIRECT_BYTES, MAX_SMALL_BYTES, data_plex
+from vault.desks.content import MAX_SMALL_BYTES, data_plex
 from vault.desks.cutting import MAX_FILE_BYTES, ContentWriter
 from vault.desks.delta_bases import DeltaHints
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.folder import FileTooLarge, Signature, read_file, read_link, signature, stream_file
+from vault.desks.pages import Entry
 from vault.desks.paths import join, link_problem
 from vault.desks.ports import Sink, Source, takes_contents, takes_hints
 from vault.desks.scancache import Seen
 from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink, new_sum
-from vault.desks.tree import Entry
+from vault.profile import MAX_DIRECT_BYTES
 from vault.records import RecordHash
 
 __all__ = ["NotTaken", "Taker"]

@@ -12,9 +12,10 @@ from pathlib import Path
 from vault.desks.cursor import Blocked, DirectoryCursor, made_aside, remove_whole
 from vault.desks.filling import Filling
 from vault.desks.folder import DIRECTORY_FLAGS, Signature, open_directory, signature
+from vault.desks.pages import Entry
 from vault.desks.paths import TEMP_NAME, temporary_names
 from vault.desks.ports import Source
-from vault.desks.tree import Entry, read_entry
+from vault.desks.tree import read_entry
 
 __all__ = ["Temporaries", "is_clear", "keeps_end", "place", "remove_temporary"]
 

@@ -10,9 +10,10 @@ from typing import NamedTuple
 from vault.desks.absent_paths import cannot_be_here
 from vault.desks.choosing import Names, Problem
 from vault.desks.diff import Change
+from vault.desks.pages import Entry, NamesClash
 from vault.desks.paths import BadPath
 from vault.desks.ports import Objects
-from vault.desks.tree import Entry, NamesClash, lookup
+from vault.desks.tree import lookup
 from vault.records import RecordHash
 
 __all__ = ["Untold"]

@@ -17,12 +17,13 @@ from vault.desks.arrived import UNSEEN, Arrival, Arrived
 from vault.desks.cursor import Blocked, DirectoryCursor
 from vault.desks.filling import Filling, Telling
 from vault.desks.folder import Signature, signature
+from vault.desks.pages import Entry
 from vault.desks.paths import FolderPath
 from vault.desks.plan import SMALL_BYTES, CheckoutPlan, Skip
 from vault.desks.ports import Source, answers_for_many
 from vault.desks.steps import PathStep
 from vault.desks.temporary import Temporaries, is_clear, keeps_end, place
-from vault.desks.tree import Entry, lookup
+from vault.desks.tree import lookup
 from vault.files import can_flush_everything, flush_directory, flush_everything, reason_of
 from vault.records import RecordHash
 

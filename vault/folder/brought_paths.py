@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from vault.desks.edit import PathInTheWay, apply_changes
 from vault.desks.memory import MemoryObjects
+from vault.desks.pages import Entry, NamesClash
 from vault.desks.ports import Source
-from vault.desks.tree import Entry, NamesClash, lookup, read_directory
+from vault.desks.tree import lookup, read_directory
 from vault.errors import DataError
 from vault.folder.checked_out import Checkout, checkout_of, contained
 from vault.folder.virtual_base import as_it_came

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from vault.desks.choosing import Problem
     from vault.desks.diff import Change
+    from vault.desks.pages import Entry
     from vault.desks.plan import CheckoutPlan
     from vault.desks.ports import Source
-    from vault.desks.tree import Entry
     from vault.records import RecordHash
     from vault.vault import Vault
     from vault.writer import Writer

@@ -15,9 +15,10 @@ from vault.desks.differences import differences
 from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.folder import open_root
 from vault.desks.ignore import IGNORE_FILE, Ignore
+from vault.desks.pages import Entry
 from vault.desks.paths import is_at_or_below, join
 from vault.desks.ports import Objects
-from vault.desks.tree import Entry, lookup, walk
+from vault.desks.tree import lookup, walk
 from vault.errors import CallerError
 from vault.files import Unreadable, reason_of
 from vault.folder.checked_out import checkout_of, contained

@@ -33,7 +33,7 @@ from vault.store.database import StoreDamaged
 
 if TYPE_CHECKING:
     from vault.desks.choosing import Problem
-    from vault.desks.tree import Entry
+    from vault.desks.pages import Entry
     from vault.vault import Vault
     from vault.watch import Watch
 

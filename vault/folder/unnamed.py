@@ -22,7 +22,7 @@ from vault.folder.held_rules import refuse_unclear
 if TYPE_CHECKING:
     from vault.desks.choosing import Problem
     from vault.desks.diff import Change
-    from vault.desks.tree import Entry
+    from vault.desks.pages import Entry
     from vault.records import RecordHash
     from vault.vault import Vault
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault.commands import as_option, as_typed
 from vault.desk_folders import desk_at, mapped_folder, within
 from vault.desks.diff import diff_trees
-from vault.desks.tree import Entry, lookup, walk
+from vault.desks.pages import Entry
+from vault.desks.tree import lookup, walk
 from vault.errors import DataError
 from vault.folder.desk_moves import left_behind
 from vault.records import RecordHash

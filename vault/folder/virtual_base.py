@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
+from vault.desks.pages import Entry
 from vault.desks.ports import Objects
-from vault.desks.tree import Entry, lookup
+from vault.desks.tree import lookup
 from vault.errors import DataError
 from vault.folder.desks_around import noted_around
 from vault.notes.folders import DeskAround

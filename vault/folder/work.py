@@ -43,21 +43,16 @@ from vault.watch import Watch
 from vault.writer import Writer
 
 __all__ = [
-    "MAIN",
     "Changes",
-    "Checkout",
     "Committed",
     "Unchanged",
     "adopt_commit",
     "beside",
     "changes",
-    "checkout_of",
     "commit",
-    "finish_checkouts",
     "record_commit",
     "save_before",
     "seal_commit",
-    "set_checkout",
     "share_commit",
 ]
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from vault.desks.paths import DOT_VAULT
 from vault.fsck.report import BadThing
 from vault.lock import LOCK_SECONDS
 from vault.plural import plural
 from vault.store.alone import closed_here
 from vault.store.head import mend_head
 from vault.store.sectors import mend_sectors
-from vault.store.wal import Rot, mend_log
+from vault.store.wal import mend_log
+from vault.store.wal_look import Rot
 from vault.surroundings import Surroundings
-from vault.vault import DOT_VAULT, lock_of
+from vault.vault import lock_of
 
 __all__ = ["DAMAGED", "MendedFirst", "mend_first"]
 

@@ -12,7 +12,7 @@ from vault.records import RecordHash
 from vault.revisions.labels import labels
 from vault.store import Store
 
-__all__ = ["MOST_KEPT", "KeptState", "falls_out", "keep_state", "kept_state", "kept_states", "let_go_of_states"]
+__all__ = ["falls_out", "keep_state", "kept_state", "kept_states", "let_go_of_states"]
 __all__ += ["was_kept"]
 
 

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from blake3 import blake3
 
+from vault.desks.pages import Entry
 from vault.desks.ports import Source
-from vault.desks.tree import Entry, lookup, read_directory
+from vault.desks.tree import lookup, read_directory
 from vault.errors import DataError
 from vault.records import RecordHash, b64a
 

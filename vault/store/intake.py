@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
-from vault.desks.content import DATA_APP
+from vault.profile import DATA_APP
 from vault.records import Plex, Record, Seal
 from vault.store.database import insert_many
 from vault.store.facts import Batch

@@ -12,8 +12,9 @@ from vault.errors import DataError
 from vault.files import Unreadable, reason_of
 from vault.frames import RAW
 from vault.store.packfind import is_proven
+from vault.store.packleft import MAGIC
 from vault.store.packmend import sum_of
-from vault.store.packs import MAGIC, Packs
+from vault.store.packs import Packs
 
 __all__ = ["damaged", "misfits", "put_right", "remains", "require_readable"]
 

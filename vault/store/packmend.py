@@ -19,8 +19,9 @@ from vault.frames import MAX_DEPTH, shown_form, shown_length
 from vault.records.hashes import is_record
 from vault.store.numbers import FURTHEST
 from vault.store.packfind import deepen, find_again, is_proven, record_at
+from vault.store.packleft import MAGIC
 from vault.store.packread import PackReader
-from vault.store.packs import MAGIC, SUM_BYTES
+from vault.store.packs import SUM_BYTES
 
 __all__ = ["mend_frames", "sum_of"]
 

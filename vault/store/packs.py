@@ -32,7 +32,7 @@ from vault.store.packread import OpenFrame, PackReader, numbers_of
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["MAGIC", "PACK_MIN_BYTES", "SUM_BYTES", "Packs"]
+__all__ = ["PACK_MIN_BYTES", "SUM_BYTES", "Packs"]
 
 PACK_MIN_BYTES: Final = 4_096  # stored bytes; what is smaller is cheaper in a row
 FRAME_BYTES: Final = 256 << 10  # raw; a frame that has reached this is closed

@@ -19,7 +19,7 @@ from vault.store.alone import kept_alone
 from vault.store.wal_frames import FRAME, HEAD, read_head, sums
 from vault.store.wal_look import FRAMES, SUM, Flip, Look, Rot
 
-__all__ = ["Rot", "find_rot", "mend_log"]
+__all__ = ["find_rot", "mend_log"]
 
 _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 

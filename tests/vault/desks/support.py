@@ -13,9 +13,10 @@ from vault.desks.choosing import Problem
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryCache, MemoryObjects
+from vault.desks.pages import Entry
 from vault.desks.plan import plan_checkout
 from vault.desks.scan import Ports, Scanning
-from vault.desks.tree import Entry, build_directory, read_entry, walk
+from vault.desks.tree import build_directory, read_entry, walk
 from vault.desks.worktree import Snapshot, snapshot
 from vault.records import RecordHash
 

@@ -24,10 +24,10 @@ from vault.desks.filling import Filling
 from vault.desks.folder import Signature, signature
 from vault.desks.ignore import Ignore
 from vault.desks.memory import MemoryCache
+from vault.desks.pages import Entry
 from vault.desks.plan import plan_checkout
 from vault.desks.scancache import SeenDirectory, context_of, decode, encode
 from vault.desks.temporary import Temporaries
-from vault.desks.tree import Entry
 from vault.records import RecordHash
 
 CONTEXT = context_of(GROUP, Ignore(b"").digest)

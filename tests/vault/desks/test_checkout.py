@@ -31,8 +31,9 @@ from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree
 from vault.desks.cursor import DirectoryCursor
 from vault.desks.edit import apply_changes
 from vault.desks.filling import Filling
+from vault.desks.pages import Entry
 from vault.desks.plan import Skip, plan_checkout
-from vault.desks.tree import Entry, build_directory
+from vault.desks.tree import build_directory
 from vault.write_behind import BLOCK_BYTES
 
 

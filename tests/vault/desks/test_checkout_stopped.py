@@ -20,11 +20,12 @@ from tests.vault.desks.support import (
     tree_of,
 )
 from vault.desks.checkout import apply_tree
+from vault.desks.chunks import MissingObject
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
+from vault.desks.pages import Entry, TreeError
 from vault.desks.plan import Skip
-from vault.desks.tree import Entry, MissingObject, TreeError
 from vault.errors import Cancelled
 from vault.files import DiskFull, NotWritable
 from vault.profile import Manifest

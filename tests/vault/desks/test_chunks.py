@@ -26,8 +26,9 @@ from vault.desks.cutting import (
     is_last_link,
 )
 from vault.desks.memory import MemoryObjects
+from vault.desks.pages import Entry, TreeError, TreeTooLarge
 from vault.desks.ports import Source
-from vault.desks.tree import Entry, TreeError, TreeTooLarge, read_entry
+from vault.desks.tree import read_entry
 from vault.profile import MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk, Manifest, ProfileError, read_data
 from vault.records import Plex, RecordHash, Tai, b64a, parse_record
 

@@ -12,10 +12,11 @@ from vault.desks.content import tree_plex
 from vault.desks.diff import diff_trees, text_diff
 from vault.desks.edit import NoSuchPath, PathInTheWay, apply_changes, select_paths
 from vault.desks.memory import MemoryObjects
+from vault.desks.pages import Entry, Page, TreeError, TwinNames, format_page
 from vault.desks.paths import (
     BadPath,
 )
-from vault.desks.tree import Entry, Page, TreeError, TwinNames, build_directory, format_page, walk
+from vault.desks.tree import build_directory, walk
 from vault.records import RecordHash
 
 

@@ -15,7 +15,7 @@ from tests.vault.desks.support import GROUP, empty, on_disk, tree_of
 from vault.desks.checkout import apply_tree
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryCache, MemoryObjects
-from vault.desks.tree import Entry
+from vault.desks.pages import Entry
 from vault.files import DiskFull, NotWritable
 from vault.records import Blob, Plex, Tai
 

@@ -12,9 +12,10 @@ from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, MergeOutcome, MergeUndecided, merge_trees, resolve_with
 from vault.desks.merge_text import draft_of, has_markers, merge_text, regions_of
+from vault.desks.pages import Entry
 from vault.desks.path_conflict import PathConflictKind
 from vault.desks.ports import Objects
-from vault.desks.tree import Entry, lookup, walk
+from vault.desks.tree import lookup, walk
 from vault.records import RecordHash
 
 texts = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"d\r\n"]), max_size=6).map(b"".join)

@@ -10,8 +10,8 @@ from tests.vault.desks.support import GROUP, Model, model_of, models, tree_of
 from vault.desks.edit import PathInTheWay
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, resolve_with
+from vault.desks.pages import NamesClash
 from vault.desks.strategies import Strategy, merge_by
-from vault.desks.tree import NamesClash
 
 BASE: Model = {"a": b"a\n", "b": b"b\n", "both": b"1\n2\n3\n4\n5\n", "gone": b"x\n"}
 THIS: Model = {"a": b"A\n", "b": b"b\n", "both": b"1!\n2\n3\n4\n5\n", "mine": b"m\n"}

@@ -14,11 +14,23 @@ from hypothesis import strategies as st
 
 from tests.vault.desks.support import GROUP, Model, empty, file, model_of, models, tree_of
 from vault.desks import pages, paths
-from vault.desks.content import MAX_DIRECT_BYTES, data_plex, tree_plex
+from vault.desks.chunks import MissingObject
+from vault.desks.content import data_plex, tree_plex
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
-from vault.desks.pages import MAX_PAGE_BYTES
+from vault.desks.pages import (
+    MAX_PAGE_BYTES,
+    Entry,
+    NamesClash,
+    Page,
+    PageRef,
+    TreeError,
+    TreeTooLarge,
+    TwinNames,
+    format_page,
+    parse_page,
+)
 from vault.desks.paths import (
     BadPath,
     have_twins,
@@ -31,23 +43,9 @@ from vault.desks.paths import (
     twin_key,
 )
 from vault.desks.sums import content_sha512
-from vault.desks.tree import (
-    Entry,
-    MissingObject,
-    NamesClash,
-    Page,
-    PageRef,
-    TreeError,
-    TreeTooLarge,
-    TwinNames,
-    build_directory,
-    format_page,
-    lookup,
-    parse_page,
-    read_directory,
-    walk,
-)
+from vault.desks.tree import build_directory, lookup, read_directory, walk
 from vault.errors import DataError
+from vault.profile import MAX_DIRECT_BYTES
 from vault.records import Plex, RecordHash, Tai, b64a, parse_record
 from vault.records.errors import BlobTooLargeError, RecordError
 

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from tests.vault.desks.acts import acts, do
 from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of, skipped, tree_of, write
 from vault.desks import scan
-from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.glance import survey
@@ -30,6 +29,7 @@ from vault.desks.tree import lookup, walk
 from vault.desks.worktree import snapshot
 from vault.errors import Cancelled
 from vault.files import Unreadable
+from vault.profile import MAX_DIRECT_BYTES
 
 
 def test_a_folder_is_a_tree_and_unchanged_files_are_not_read_again(desk: Desk) -> None:

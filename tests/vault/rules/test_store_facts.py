@@ -15,7 +15,8 @@ from tests.vault.rules.programs import checked_programs
 from tests.vault.rules.stores import GROUP, KEYS, Facts, add, facts_of, make, open_store, share
 from vault.desks.content import data_plex
 from vault.desks.cutting import add_content
-from vault.desks.tree import Entry, build_directory
+from vault.desks.pages import Entry
+from vault.desks.tree import build_directory
 from vault.records import Plex, Seal
 from vault.rules import BASE, Incremental, StoreFacts, View, check, evaluate, parse_program
 from vault.rules.check import Checked
