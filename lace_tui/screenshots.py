@@ -66,6 +66,7 @@ SHOTS = {
 _BEGAN = 1_790_000_000  # seconds since 1970; a September morning
 _MINUTE = 60
 _CELL = 12.2  # width of a cell in an exported picture
+_MILLISECONDS = 1600  # of each picture of the animation
 _END = 12  # bytes of the last chunk of a PNG
 
 
@@ -253,14 +254,14 @@ def picture(app: LaceApp, shot: Shot, theme: str = "lace-dark") -> str:
     return _local_font(asyncio.run(last()))
 
 
-def _gif(svgs: Sequence[str], path: Path, milliseconds: int = 1600) -> None:
+def _gif(svgs: Sequence[str], path: Path) -> None:
     """Write pictures one after the other as an animation."""
     import cairosvg  # noqa: PLC0415 - only who makes pictures has it
     from PIL import Image  # noqa: PLC0415 - comes with the other
 
     images = [Image.open(io.BytesIO(cairosvg.svg2png(bytestring=svg.encode(), scale=10 / _CELL))) for svg in svgs]
     flat = [image.convert("RGB").quantize(64, dither=Image.Dither.NONE) for image in images]
-    flat[0].save(path, save_all=True, append_images=flat[1:], duration=milliseconds, loop=0, optimize=True)
+    flat[0].save(path, save_all=True, append_images=flat[1:], duration=_MILLISECONDS, loop=0, optimize=True)
 
 
 def main(target: Path, themes: Sequence[str] = (), only: Sequence[str] = ()) -> list[Path]:

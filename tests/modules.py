@@ -25,8 +25,9 @@ class Module:
         reads: names that it reads, as they are called in it.
         taken: (module, name) of what it takes of others, by an import or by a dot; a package's door takes nothing.
         passed: (module, name) of what a package's door imports for others, by what it is called there.
-        defaults: (function, parameter) of each such function's parameters that are given by name and need not be.
-        given: (function, parameter) of what its calls give by name, or `**`.
+        defaults: (function, parameter) of each such function's parameters that need not be given, with the place at
+            which it may be, "" where it is given by name alone.
+        given: (function, parameter) of what its calls give, by name or by the number of its place; or `*`, or `**`.
         classes: its classes, wherever in it, each with the names of its members and bases.
         wide: (name, line) of its calls that give more than seven arguments by their place.
     """
@@ -38,7 +39,7 @@ class Module:
     reads: frozenset[str]
     taken: frozenset[tuple[str, str]]
     passed: Mapping[str, tuple[str, str]]
-    defaults: frozenset[tuple[str, str]]
+    defaults: Mapping[tuple[str, str], str]
     given: frozenset[tuple[str, str]]
     classes: Mapping[str, frozenset[str]]
     wide: tuple[tuple[str, int], ...]
@@ -70,7 +71,7 @@ def module_at(path: Path) -> Module:
         frozenset(read),
         frozenset(taken),
         dict(bound) if is_door else {},
-        frozenset(pair for node in functions for pair in _defaults(node)),
+        {pair: place for node in functions for pair, place in _defaults(node).items()},
         frozenset(pair for node in ast.walk(tree) if isinstance(node, ast.Call) for pair in _given(node)),
         {node.name: _members(node) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)},
         tuple(
@@ -109,17 +110,22 @@ def _members(kind: ast.ClassDef) -> frozenset[str]:
     return frozenset(found | {node.attr for node in kept if _last(node.value) == "self"})
 
 
-def _defaults(function: ast.FunctionDef) -> list[tuple[str, str]]:
-    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
-    return [(function.name, parameter.arg) for parameter, default in named if default is not None]
+def _defaults(function: ast.FunctionDef) -> dict[tuple[str, str], str]:
+    taken = function.args
+    named = [one.arg for one, default in zip(taken.kwonlyargs, taken.kw_defaults, strict=True) if default is not None]
+    placed = [*taken.posonlyargs, *taken.args]
+    first = len(placed) - len(taken.defaults)
+    places = {one.arg: str(first + at) for at, one in enumerate(placed[first:])}
+    return {(function.name, one): place for one, place in (dict.fromkeys(named, "") | places).items()}
 
 
 def _given(call: ast.Call) -> list[tuple[str, str]]:
-    """Return what a call gives by name; `partial` gives it to its first argument."""
-    function = _last(call.func)
-    if function == "partial" and call.args:
-        function = _last(call.args[0])
-    return [(function, keyword.arg or "**") for keyword in call.keywords]
+    """Return what a call gives; `partial` gives it to its first argument."""
+    function, args = _last(call.func), call.args
+    if function == "partial" and args:
+        function, args = _last(args[0]), args[1:]
+    places = ["*" if isinstance(one, ast.Starred) else str(at) for at, one in enumerate(args)]
+    return [(function, one) for one in (*places, *(keyword.arg or "**" for keyword in call.keywords))]
 
 
 def _last(named: ast.expr) -> str:

@@ -95,7 +95,7 @@ class Membership:
     """The answer of `members_of`.
 
     Args:
-        all: every ever-member, sorted by depth, then key.
+        all: every ever-member, sorted by depth, then key; those without a cut are the members of today.
         cuts: the nodes that were revoked.
         applied: the revocation that cut each of them.
         pending: revocations that wait for a node above their target, sorted.
@@ -109,15 +109,6 @@ class Membership:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_node", {admission.node: admission for admission in self.all})
-
-    @property
-    def current(self) -> tuple[Admission, ...]:
-        """The members of today: ever-members that nobody cut."""
-        return tuple(admission for admission in self.all if admission.node not in self.cuts)
-
-    def is_member(self, node: Verifier) -> bool:
-        """Return whether the node belongs and was not cut."""
-        return node in self._by_node and node not in self.cuts
 
     def is_above(self, upper: Verifier, lower: Verifier) -> bool:
         """Return whether `upper` is `lower`, or `lower` was admitted below it."""

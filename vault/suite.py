@@ -97,7 +97,7 @@ class Ed25519:
         return True
 
 
-ED25519 = Ed25519()
+ED25519: Suite = Ed25519()
 
 
 class SigningKey:
@@ -188,13 +188,13 @@ def statement_bytes(domain: str, message: bytes) -> bytes:
     return b"%b%b\n%b" % (_STATEMENT, domain.ljust(_DOMAIN_WIDTH).encode("ascii"), message)
 
 
-def verify_statement(verifier: Verifier, domain: str, message: bytes, signature: bytes, suite: Suite = ED25519) -> bool:
+def verify_statement(verifier: Verifier, domain: str, message: bytes, signature: bytes) -> bool:
     """Return whether the verifier signed this message under this domain.
 
     Raises:
         SigningMisuseError: the domain is malformed; domains are constants of the program, never foreign text.
     """
-    return suite.verify(verifier.key, statement_bytes(domain, message), signature)
+    return ED25519.verify(verifier.key, statement_bytes(domain, message), signature)
 
 
 def seal_box(verifier: Verifier, message: bytes) -> bytes | None:

@@ -24,7 +24,6 @@ from vault.identity.markfile import MarkFile, mark_path
 from vault.lock import LOCK_SECONDS, Holder, VaultLock
 from vault.notes.note import Note
 from vault.notes.own import FOUNDING, FOUNDING_PLEX, GROUP, HELD_BACK, INSTANCE, NAME, NODE
-from vault.profile import private_group
 from vault.records import Seal, Verifier, b64a
 from vault.states import Answer, Opening, Standing, answer, standing, unopened
 from vault.store import Store
@@ -282,11 +281,6 @@ class Vault:
     def is_founding(self, seal: Seal) -> bool:
         """Tell whether this is the founding record this vault was begun or invited for."""
         return seal.plex.hash.digest == b64a.decode(self.store.note(FOUNDING_PLEX))
-
-    @property
-    def private_group(self) -> str:
-        """The Group of records that never leave this vault."""
-        return private_group(self.node)
 
     @property
     def settings(self) -> Settings:

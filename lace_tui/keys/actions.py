@@ -80,12 +80,10 @@ class Action(NamedTuple):
     hint: str = ""
 
 
-def _do(
-    scope: Scope, action_id: str, key: str, title: str, sentence: str, cli: str = "", *, hint: str = "", shown: str = ""
-) -> Action:
+def _do(scope: Scope, action_id: str, key: str, title: str, sentence: str, cli: str = "", *, hint: str = "") -> Action:
     """Return an action of one place; its method is `action_` and the id with underscores."""
     call, keys = action_id.replace("-", "_"), tuple(key.split(","))
-    return Action(action_id, title, sentence, keys, shown or "  ".join(keys), call, cli, scope, hint)
+    return Action(action_id, title, sentence, keys, "  ".join(keys), call, cli, scope, hint)
 
 
 def _go(number: int, place: Scope, sentence: str) -> Action:

@@ -34,6 +34,7 @@ QUIET = "$foreground 70%"
 GOOD = "$text-success"
 NOTE = "$text-primary"
 BAD = "bold $text-warning"
+_GAP = "   "  # between two parts
 _LEAST_OF_IT = 8  # cells of a part that was cut; fewer tell nothing
 
 
@@ -64,24 +65,23 @@ def rows(*lines: Content) -> Content:
     return Content("\n").join(lines)
 
 
-def fitted(parts: list[tuple[int, Content]], width: int, gap: str = "   ", yields: int = -1) -> Content:
+def fitted(parts: list[tuple[int, Content]], width: int, yields: int = -1) -> Content:
     """Return the parts in a row, leaving out those with the highest number until they fit into `width` cells.
 
     Args:
         parts: each with its number.
         width: cells.
-        gap: what stands between two of them.
         yields: number of a part that is cut where enough of it finds room, and left out only where it does not.
     """
     kept = list(parts)
-    while len(kept) > 1 and (over := sum(width_of(part.plain) + len(gap) for _, part in kept) - len(gap) - width) > 0:
+    while len(kept) > 1 and (over := sum(width_of(part.plain) + len(_GAP) for _, part in kept) - len(_GAP) - width) > 0:
         number, part = last = max(kept, key=lambda entry: entry[0])
         room = width_of(part.plain) - over
         if number == yields and room >= _LEAST_OF_IT:
             kept[kept.index(last)] = (number, part.truncate(room, ellipsis=True))
         else:
             kept.remove(last)
-    return Content(gap).join(part for _, part in kept)
+    return Content(_GAP).join(part for _, part in kept)
 
 
 def together(parts: list[tuple[int, Content]], width: int, least: int = 1) -> Content | None:

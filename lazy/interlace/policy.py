@@ -11,7 +11,7 @@ operands (FAC-18, FAC-19). The default policy needs no evaluation for it: the po
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -82,8 +82,8 @@ def _exchange_facts(evaluation: Evaluation) -> dict[str, list[Row]]:
     return rows
 
 
-def registry(facts: LocalFacts, known: Iterable[PolicyModule] = (GROUP_SHARED,)) -> ModuleRegistry:
-    """Return the modules that can be run on a link: the known ones, and whatever the peer brings (FAC-15, FAC-16).
+def registry(facts: LocalFacts) -> ModuleRegistry:
+    """Return the modules that can be run on a link: that which all know, and whatever the peer brings (FAC-15, FAC-16).
 
     The peer's module runs under this side's query view for that peer, whatever it says of itself (FAC-7).
     """
@@ -91,7 +91,7 @@ def registry(facts: LocalFacts, known: Iterable[PolicyModule] = (GROUP_SHARED,))
     def compiler(text: str) -> PolicyModule:
         return _policy(compile_module(text), facts, own=False)
 
-    return ModuleRegistry(known, compiler)
+    return ModuleRegistry((GROUP_SHARED,), compiler)
 
 
 def local_module(text: str, facts: LocalFacts) -> PolicyModule:

@@ -155,13 +155,12 @@ class Opened(NamedTuple):
     unasked: tuple[str, ...] = ()
 
 
-def open_conflict(vault: Vault, name: str, watch: Watch = Watch()) -> Opened:
+def open_conflict(vault: Vault, name: str) -> Opened:
     """Read an open conflict with the contents of its files (LAZ-35, LAZ-39).
 
     Args:
         vault: whose decision it is.
         name: of the conflict.
-        watch: progress and cancel.
 
     Raises:
         NoSuchConflict: unknown, or resolved already.
@@ -169,17 +168,16 @@ def open_conflict(vault: Vault, name: str, watch: Watch = Watch()) -> Opened:
     """
     overlay = MemoryObjects(fallback=vault.store)
     conflict = conflict_named(vault, name)
-    dirty = changes(vault, conflict.desk, watch, overlay=overlay)
-    return _opened(vault, conflict, overlay, dirty.tree, watch)
+    dirty = changes(vault, conflict.desk, overlay=overlay)
+    return _opened(vault, conflict, overlay, dirty.tree, Watch())
 
 
-def open_asked_with(vault: Vault, conflict_id: str, watch: Watch = Watch()) -> Opened | None:
+def open_asked_with(vault: Vault, conflict_id: str) -> Opened | None:
     """Read the conflict that another one is decided with now, as after a friend's next release (LAZ-36, LAZ-39).
 
     Args:
         vault: whose decision it is.
         conflict_id: of the other one, which is asked about no more by itself.
-        watch: progress and cancel.
 
     Returns:
         None where that is decided, or is none.
@@ -191,7 +189,7 @@ def open_asked_with(vault: Vault, conflict_id: str, watch: Watch = Watch()) -> O
         conflict = conflict_of(vault, conflict_id)
         while conflict.asked_with:
             conflict = conflict_of(vault, conflict.asked_with)
-        return open_conflict(vault, conflict.id, watch) if conflict.id != conflict_id else None
+        return open_conflict(vault, conflict.id) if conflict.id != conflict_id else None
     return None
 
 

@@ -28,8 +28,8 @@ def test_what_is_no_fact_is_none(line: str) -> None:
 
 def test_rules_and_exchanges_read_the_same_lines_and_name_the_same_texts() -> None:
     """FAC-11, INT-18: a constant, and a module, is the same to both."""
-    data = format_block([Fact("MayRequest", [r"it's \ here"])])
-    ((_, args),) = parse_block(data, BlockPhase.REQUEST, 100)
-    assert parse_facts(data, {"MayRequest": 1}) == {"MayRequest": [args]}
+    data = format_block([Fact("Advertised", ["P.1", r"it's \ here"])])
+    ((_, args),) = parse_block(data, BlockPhase.LISTING, 100)
+    assert parse_facts(data) == {"Advertised": [args]}
     program = parse_program("A(X) :- Have(X).")
     assert program_id(program) == module_id(canonical_text(program))

@@ -23,13 +23,13 @@ class Since(NamedTuple):
     changes: Iterable[Change]
 
 
-def tree_totals(source: Source, tree: RecordHash, before: RecordHash | None = None) -> tuple[int, int]:
-    """Return by how many files, and by how many of their bytes, a tree holds more than another, or than none.
+def tree_totals(source: Source, tree: RecordHash) -> tuple[int, int]:
+    """Return how many files a tree holds and their bytes, counted one by one.
 
     Raises:
-        MissingObject: a directory of one of them is not here.
+        MissingObject: a directory of it is not here.
     """
-    return net_of(diff_trees(source, before, tree))
+    return net_of(diff_trees(source, None, tree))
 
 
 def desk_totals(store: Store, desk: str, tree: RecordHash, since: Since | None = None) -> tuple[int, int]:

@@ -14,7 +14,6 @@ from typing import Final
 from vault.rules.canonical import canonical_text
 from vault.rules.check import check
 from vault.rules.parse import parse_program
-from vault.rules.predicates import Base
 from vault.rules.syntax import Atom, Literal, Program, Rule, Variable
 
 __all__ = ["compose"]
@@ -23,21 +22,18 @@ _SELECTOR_HEADS: Final[Mapping[str, int]] = MappingProxyType({"SelectAdvertised"
 """What a selector module says, with the number of terms."""
 
 
-def compose(texts: Iterable[str], heads: Mapping[str, int] = _SELECTOR_HEADS, profile: Iterable[Base] = ()) -> str:
+def compose(texts: Iterable[str]) -> str:
     """Return the canonical text of the program that selects what every one of these selects.
 
     Args:
         texts: programs; equal ones count once, and one alone stays as it is.
-        heads: the predicates that are intersected.
-        profile: base predicates that are declared besides the known ones.
 
     Raises:
         RuleError: a text is no program, or all together break a limit.
     """
-    profile = tuple(profile)
     programs = {}
     for text in texts:
-        checked = check(parse_program(text), profile)
+        checked = check(parse_program(text))
         programs[checked.text] = checked
     ordered = [programs[text] for text in sorted(programs)]
     if len(ordered) == 1:
@@ -46,13 +42,13 @@ def compose(texts: Iterable[str], heads: Mapping[str, int] = _SELECTOR_HEADS, pr
     for number, checked in enumerate(ordered):
         names = {name: f"M{number}{name}" for name in checked.derived}
         rules += [_renamed(rule, names) for rule in checked.program.rules]
-    for head, arity in heads.items():
+    for head, arity in _SELECTOR_HEADS.items():
         if ordered and all(head in checked.derived for checked in ordered):
             terms = tuple(Variable(f"V{n}") for n in range(arity))
             body = tuple(Literal(Atom(f"M{number}{head}", terms)) for number in range(len(ordered)))
             rules.append(Rule(Atom(head, terms), body))
     text = canonical_text(Program(tuple(rules)))
-    return check(parse_program(text), profile).text
+    return check(parse_program(text)).text
 
 
 def _renamed(rule: Rule, names: Mapping[str, str]) -> Rule:

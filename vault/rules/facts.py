@@ -135,17 +135,12 @@ def _is_text(value: str) -> bool:
     return short and CONTROL.search(value) is None and is_normalized("NFC", value)
 
 
-def parse_facts(data: bytes, arities: Mapping[str, int] | None = None) -> dict[str, list[Row]]:
-    """Read fact lines: `Predicate('constant',...)`, each ended by LF and each once; empty lines are nothing.
-
-    Args:
-        data: the bytes of the lines.
-        arities: the predicates that may stand there; the base predicates if it is not given.
+def parse_facts(data: bytes) -> dict[str, list[Row]]:
+    """Read lines of base facts: `Predicate('constant',...)`, each ended by LF and each once; empty lines are nothing.
 
     Raises:
         BadRuleFact: a line breaks a rule; the message has its number.
     """
-    known = {name: base.arity for name, base in BASE.items()} if arities is None else arities
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -164,10 +159,10 @@ def parse_facts(data: bytes, arities: Mapping[str, int] | None = None) -> dict[s
             raise BadRuleFact(f"Line {number} of the facts repeats an earlier line.")
         seen.add(line)
         name, row = fact
-        if name not in known:
+        if name not in BASE:
             raise BadRuleFact(f"Line {number} of the facts: no base fact is called {name[:64]}.")
         try:
-            found.setdefault(name, []).append(check_row(name, row, known[name]))
+            found.setdefault(name, []).append(check_row(name, row, BASE[name].arity))
         except BadRuleFact as error:
             raise BadRuleFact(f"Line {number} of the facts: {error.message}") from error
     return found

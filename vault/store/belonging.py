@@ -185,13 +185,12 @@ class Belonging:
         )
 
 
-def steps(db: sqlite3.Connection, node: str, first: int, last: int = 2**63 - 1) -> list[LogStep]:
+def steps(db: sqlite3.Connection, node: str, first: int) -> list[LogStep]:
     """Return what counting needs of the entries of a node's log that are here, in the order of their Seq."""
     from vault.nodelog import LogStep  # noqa: PLC0415
 
     rows = db.execute(
-        "SELECT seq, plex, prev, hash FROM log WHERE node = ? AND seq BETWEEN ? AND ? ORDER BY seq, hash",
-        (node, first, last),
+        "SELECT seq, plex, prev, hash FROM log WHERE node = ? AND seq >= ? ORDER BY seq, hash", (node, first)
     )
     return [LogStep(int(seq), bytes(plex), prev, str(entry)) for seq, plex, prev, entry in rows]
 

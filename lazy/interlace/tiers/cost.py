@@ -17,13 +17,11 @@ DEPTH_LIMIT: Final = 12  # characters of a prefix (INT-160)
 _FAN: Final = 64
 
 
-def should_list(count: int, differing: int = 1) -> bool:
-    """Tell whether a partition is listed rather than narrowed.
+def should_list(count: int) -> bool:
+    """Tell whether a partition is listed rather than narrowed, of whose children one is expected to differ.
 
     Args:
         count: advertisements in it, on the side that has more.
-        differing: how many of its children are expected to differ.
     """
-    children = min(_FAN, count)
-    below = min(children, max(1, differing)) * count / _FAN
+    children, below = min(_FAN, count), count / _FAN
     return count * _ADVERTISEMENT_BYTES <= children * _SUMMARY_BYTES + below * _ADVERTISEMENT_BYTES
