@@ -383,7 +383,7 @@ def test_more_than_a_place_may_send_is_cut(tmp_path: Path, monkeypatch: pytest.M
         rows.append(f"100644 blob {blob}\tx{number:03}\n")
     tree = git(bare, "mktree", stdin="".join(rows).encode())
     git(bare, "update-ref", f"refs/heads/lace/{name}", git(bare, "commit-tree", tree, "-m", "x"))
-    monkeypatch.setattr("transports.git.talks._SLACK", 4 << 20)
+    monkeypatch.setattr("transports.git.talks.SLACK", 4 << 20)
     reader = GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom)
     seen = read_head(Mailbox(reader, GROUP, NODE))
     assert seen is not None

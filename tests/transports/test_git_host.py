@@ -251,7 +251,7 @@ def test_more_than_a_place_may_send_is_not_copied(
     """Faults 34: one who may push does not fill the disk of everybody else."""
     put(at("a"), key(1), additions(some_records(3)))
     reader = at("b")
-    monkeypatch.setattr(talks_module, "_SLACK", 100)
+    monkeypatch.setattr(talks_module, "SLACK", 100)
     talks.clear()
     with suppress(SentTooMuch):  # git looks now and then at how much came
         reader.private.fetch_refs([reader.ref(GROUP, NODE)])

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["Branches", "generation"]
+__all__ = ["REFS", "Branches", "generation"]
 
+REFS = "refs/heads/lace/"  # what stands before each name at a host
 _NAME = re.compile(r"([0-9a-f]{16})([0-9a-f]{64})(?:-([1-9][0-9]{0,3}))?", re.ASCII)
 _ROOM = 16  # characters of a name that say which group it is of
 _MAILBOX = 80  # ... and which mailbox

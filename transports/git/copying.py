@@ -13,13 +13,14 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from transports.git import upkeep
+from transports.git.branches import REFS
 from transports.git.command import GitRunner
 from transports.git.host import HostRepository, NotPlain
 from transports.git.local import check_directory
 from transports.git.object_files import Info
 from transports.git.objects import Row, rows_of, tree_of
 from transports.git.packs import write_pack
-from transports.git.repository import Repository
+from transports.git.repository import COMMIT_BYTES, TREE_ROWS, Repository
 from transports.layout import MIB
 from transports.mailbox import ByteCount
 from vault.files import write_atomic
@@ -28,9 +29,7 @@ __all__ = ["FETCHING", "OBJECT_BYTES", "Copying"]
 
 FETCHING = "lace-fetch"  # not named .lock, which is git's word
 OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
-_COMMIT_BYTES = 64 * 1024
 _LEVELS = 8  # of trees below a commit; a mailbox has two
-_ROWS = 100_000  # of one tree
 _PACK_BYTES = 1024 * MIB  # of one pack, whose index says shortly where each object lies
 _TREE_BYTES = 4 * MIB  # of all trees that are looked through at once
 _SIGNED = rb"lace <lace> 1000000000 \+0000\n"
@@ -122,7 +121,7 @@ class Copying(Repository):
             NotPlain: something of it is not there, or not as lace writes it.
         """
         commits = self._host.info(sorted(tips))
-        if any(info.kind != "commit" or info.size > _COMMIT_BYTES for info in commits):
+        if any(info.kind != "commit" or info.size > COMMIT_BYTES for info in commits):
             raise NotPlain
         found = {info.oid: info for info in commits}
         level, cuts = set[str](), set[str]()
@@ -140,7 +139,7 @@ class Copying(Repository):
                 raise NotPlain
             level = set()
             for _, data in self._host.read(trees):
-                rows = rows_of(data, _ROWS)
+                rows = rows_of(data, TREE_ROWS)
                 if rows is None or not _is_plain(rows, data):
                     raise NotPlain
                 level |= {row.oid for row in rows if row.kind == "tree"}
@@ -199,4 +198,4 @@ def _is_plain(rows: Sequence[Row], tree: bytes) -> bool:
 
 def _row_bytes(name: str) -> int:
     """Return the bytes in which a ref is told: its id, its name and what stands between."""
-    return 40 + len("\trefs/heads/lace/\n") + len(name)
+    return 40 + len(f"\t{REFS}\n") + len(name)

@@ -11,22 +11,22 @@ from collections.abc import Collection, Iterator, Sequence
 from io import BufferedReader
 
 from transports.errors import UnreadableFile
+from transports.git.branches import REFS
 from transports.git.copying import Copying
 from transports.git.host import NotPlain, Receiving, batches
 from transports.git.local import check_directory
 from transports.git.object_files import Info
 from transports.git.objects import rows_of
 from transports.git.packs import packed
+from transports.git.repository import TREE_ROWS
 from transports.layout import MIB
 
 __all__ = ["Handing"]
 
-_REFS = "refs/heads/lace/"
 _NOWHERE = "0" * 40
 _LARGE = 16 * MIB  # bytes of a push that is worth the eyes that git has on how it gets on
 _LINE_BYTES = 4  # in which a line says how long it is, in hex
 _COMMITS = 100  # that one push brings at most
-_ROWS = 100_000  # of one tree
 
 
 class Handing(Copying):
@@ -59,9 +59,9 @@ class Handing(Copying):
                 if stood not in (*self.parents(oid)[:1], _NOWHERE):
                     return False
                 infos = self._beyond(oid, stood)  # all of it while it starts
-                if _heard(there.answers).get(_REFS + name, _NOWHERE) != stood:
+                if _heard(there.answers).get(REFS + name, _NOWHERE) != stood:
                     return False
-                return self._is_taken(there, f"{stood} {oid} {_REFS}{name}", infos)
+                return self._is_taken(there, f"{stood} {oid} {REFS}{name}", infos)
         except (NotPlain, UnreadableFile, BrokenPipeError):
             return False
 
@@ -115,7 +115,7 @@ class Handing(Copying):
         while level := level - found.keys():
             infos = self._known(sorted(level))
             found |= {info.oid: info for info in infos}
-            rows = [rows_of(data, _ROWS) for data in self._objects.read([info.oid for info in infos])]
+            rows = [rows_of(data, TREE_ROWS) for data in self._objects.read([info.oid for info in infos])]
             if any(row is None for row in rows):
                 raise NotPlain
             level = {row.oid for some in rows for row in some or () if row.kind == "tree"}

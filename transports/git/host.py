@@ -16,6 +16,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from transports.git.branches import REFS
 from transports.git.command import GitRunner
 from transports.git.local import far_options, own_directory
 from transports.git.object_files import Info, object_id
@@ -27,7 +28,6 @@ from vault.files import read_bounded
 
 __all__ = ["HostRepository", "NotPlain", "Receiving", "batches", "packed_refs"]
 
-_REFS = "refs/heads/lace"
 _LOOSE = re.compile(r"([0-9a-f]{40})\n", re.ASCII)
 _LOOSE_BYTES = 41
 _PACKED = re.compile(r"(?:#[^\n]*|\^[0-9a-f]{40}|([0-9a-f]{40}) (refs/[!-~]+))", re.ASCII)
@@ -79,7 +79,7 @@ class HostRepository:
         if names is None:
             self.close()  # who is asked anew does not hold a pack open that is gone
         inner = self._opened().path
-        found = _loose(inner / _REFS, names)  # first: a ref that is packed meanwhile is in either
+        found = _loose(inner / REFS, names)  # first: a ref that is packed meanwhile is in either
         for name, oid in packed_refs(inner / "packed-refs").items():
             if names is None or name in names:
                 found.setdefault(name, oid)
@@ -184,8 +184,8 @@ def packed_refs(file: Path) -> dict[str, str]:
         match = _PACKED.fullmatch(line)
         if match is None:
             raise NotPlain
-        if match[2] is not None and match[2].startswith(f"{_REFS}/"):
-            found[match[2].removeprefix(f"{_REFS}/")] = match[1]
+        if match[2] is not None and match[2].startswith(REFS):
+            found[match[2].removeprefix(REFS)] = match[1]
     return found
 
 

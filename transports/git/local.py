@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transports.errors import NotAGitPlace, PlaceUnreachable
+from transports.git.object_files import LEANS
 from vault.commands import as_word
 from vault.errors import LaceError
 from vault.files import read_bounded, reason_of
@@ -54,7 +55,6 @@ _INITIAL = re.compile(
 )
 _UNUSED = frozenset({"hooks", "description", "branches"})  # git neither runs nor writes them for lace
 _INSIDE = ".git"
-_LEANS = "objects/info/alternates"  # a file that names other repositories in which objects are looked for
 # Where git makes files or adds to them; to a log of refs that is there already it does, whatever it is told of logs.
 _BRANCHES = ("refs", "refs/heads", "refs/heads/lace")
 _WRITTEN = ("", "objects", *_BRANCHES, "logs", *(f"logs/{name}" for name in _BRANCHES))
@@ -133,7 +133,7 @@ def own_directory(path: Path) -> Path | None:
     if inner is None or not hasattr(os, "geteuid") or inner.stat().st_uid != os.geteuid():
         return None
     data = read_bounded(inner / "config", _PLAIN_BYTES)
-    if _PLAIN.fullmatch(data) is None or os.path.lexists(inner / _LEANS):
+    if _PLAIN.fullmatch(data) is None or os.path.lexists(inner / LEANS):
         return None
     return inner if all(map(_INITIAL.fullmatch, _plain_settings(data.decode("ascii")))) else None
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from transports.git.packs import KINDS, NAME_BYTES, ends_of, index_names, index_offset, index_row
 from transports.layout import MIB
 
-__all__ = ["Info", "ObjectFiles", "is_oid", "object_id"]
+__all__ = ["LEANS", "Info", "ObjectFiles", "is_oid", "object_id"]
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
@@ -40,7 +40,7 @@ _MOST_PACKS = 1024
 _FAR = 1 << 31  # an offset from which an index says it elsewhere
 _KIND_OF = {number: kind for kind, number in KINDS.items()}
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # it is there for git though it lies nowhere
-_LEANS = "objects/info/alternates"  # a file that names other repositories in which objects are looked for
+LEANS = "objects/info/alternates"  # a file that names other repositories in which objects are looked for
 
 
 class Info(NamedTuple):
@@ -133,7 +133,7 @@ class ObjectFiles:
         if root != self._root or self._packs is None or not self._packs <= stems:
             self.forget()
             self._root = root
-        is_plain = "" not in names and len(stems) <= _MOST_PACKS and not os.path.lexists(f"{root}/{_LEANS}")
+        is_plain = "" not in names and len(stems) <= _MOST_PACKS and not os.path.lexists(f"{root}/{LEANS}")
         new = stems - (self._packs or set())
         self._packs = stems if is_plain and self._take(new) else None
         return self._packs is not None

@@ -15,7 +15,7 @@ from pathlib import Path
 from transports.errors import PlaceUnreachable, UnreadableFile
 from transports.git import upkeep
 from transports.git.command import GitRunner
-from transports.git.talks import HUNG_UP, ON_THE_WAY, Absent, HungUp, Stumbled, Talks, Unadvertised
+from transports.git.talks import HUNG_UP, ON_THE_WAY, SLACK, Absent, HungUp, Stumbled, Talks, Unadvertised
 from transports.layout import MIB
 from vault.errors import PlaceError
 
@@ -25,7 +25,6 @@ _ASKING = "lace-apart"
 _NOT_ALL = re.compile(r"expected 'acknowledgments', received 'packfile'")
 _NO_QUESTION = re.compile(r"requires protocol v2|does not support (?:wait-for-done|--negotiate-only)|unknown option")
 _BLAMED = 4  # objects that lie here and are asked for to find out over what the host stumbles
-_SLACK = 64 * MIB  # bytes that may come beyond what was asked for
 
 
 class PrivateRepository(Talks):
@@ -187,7 +186,7 @@ def _are_given(empty: PrivateRepository, oids: list[str]) -> bool:
         Unadvertised: it gives out nothing but what its branches point at.
     """
     try:
-        empty.fetch_objects(oids, _SLACK)
+        empty.fetch_objects(oids, SLACK)
     except UnreadableFile:
         return False
     except PlaceUnreachable as error:  # or git there ended without a word, at one that is empty

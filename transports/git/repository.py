@@ -26,17 +26,17 @@ from transports.layout import MIB
 from vault.errors import LaceError
 from vault.files import read_bounded, refuse_write, write_atomic
 
-__all__ = ["SEEN", "Entry", "Repository"]
+__all__ = ["COMMIT_BYTES", "SEEN", "TREE_ROWS", "Entry", "Repository"]
 
 SEEN = "refs/lace/seen/"
+COMMIT_BYTES = 64 * 1024
+TREE_ROWS = 100_000  # of one tree of a mailbox: files, or commits with pieces
 _MINE = "mine"  # a directory; of what stands among refs, git tells the host
 _CARRIED = 32 * MIB  # bytes of mailboxes written from here that outlive their private repository
 _OID_LINE = 41  # bytes of a ref in a file: 40 hex characters and the end of the line
 _SIGNATURE = "lace <lace> 1000000000 +0000"
 _CUTS = 256  # tips that were fetched alone; every talk names them all to the host
 _ROW_BYTES = 320  # of a row of a tree, name and all
-_ROWS = 100_000  # of one tree that is given to another repository
-_COMMIT_BYTES = 64 * 1024
 _GIVEN = 16  # objects in memory at once, each a piece at most
 
 
@@ -285,10 +285,10 @@ class Repository:
         self._objects.flush()
         root = self._lines_of(commit)[0].removeprefix("tree ")
         found = dict.fromkeys((commit, root))
-        for entry in self.tree(root, _ROWS).values():
+        for entry in self.tree(root, TREE_ROWS).values():
             found[entry.oid] = None
             if entry.kind == "tree":
-                found |= dict.fromkeys(row.oid for row in self.tree(entry.oid, _ROWS).values())
+                found |= dict.fromkeys(row.oid for row in self.tree(entry.oid, TREE_ROWS).values())
         return list(found)
 
     def give(self, other: Repository, oids: Sequence[str]) -> int:
@@ -319,7 +319,7 @@ class Repository:
 
     def _lines_of(self, commit: str) -> list[str]:
         (info,) = self._known([commit])
-        if info.kind != "commit" or info.size > _COMMIT_BYTES:
+        if info.kind != "commit" or info.size > COMMIT_BYTES:
             raise UnreadableFile("What lies in the mailbox's place is not a mailbox.", hint=way_out(self.path))
         return self._objects.read([commit])[0].decode("utf-8", "replace").partition("\n\n")[0].splitlines()
 

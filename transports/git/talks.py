@@ -13,6 +13,7 @@ from pathlib import Path
 
 from transports.errors import NotAGitPlace, PlaceDamaged, PlaceUnreachable, UnreadableFile
 from transports.git import upkeep
+from transports.git.branches import REFS
 from transports.git.command import GitRunner
 from transports.git.complaints import damaged, web_page
 from transports.git.copying import FETCHING, OBJECT_BYTES
@@ -29,6 +30,7 @@ from vault.files import write_atomic
 __all__ = [
     "HUNG_UP",
     "ON_THE_WAY",
+    "SLACK",
     "Absent",
     "HungUp",
     "Named",
@@ -39,7 +41,6 @@ __all__ = [
     "Unfetched",
 ]
 
-_REFS = "refs/heads/lace/"
 _WHOLE = "refs/lace/whole/"
 _DAMAGED = re.compile(r"is corrupt|corrupt loose|index file|inflate: data stream")
 # What git says of objects that the far side lacks or that are none, and never of a line that was cut.
@@ -63,7 +64,7 @@ _WEB = frozenset({"http", "https"})
 _SPOKEN = re.compile(r"packet: +git< ")  # how git traces what a server says in git's protocol, of whichever version
 _NOBODYS = f"{1:040x}"  # an object that nobody has
 _EVERYTHING = 1_000_000  # commits of one history; git's number for no end brings those of all other mailboxes too
-_SLACK = 64 * MIB  # bytes a fetch may bring beyond what it was asked for
+SLACK = 64 * MIB  # bytes a fetch may bring beyond what it was asked for
 
 
 class Unfetched(UnreadableFile):
@@ -132,7 +133,7 @@ class Talks(Handing):
     def _listed(self) -> dict[str, str]:
         check_directory(self._git)
         self.hold_again()
-        words = ["ls-remote", "--quiet", *self._far("upload-pack"), "--", self._git.remote.url, _REFS + "*"]
+        words = ["ls-remote", "--quiet", *self._far("upload-pack"), "--", self._git.remote.url, REFS + "*"]
         code, answer, complaints = self._git.talk(*words)
         self._count.read += len(answer)
         if code:
@@ -142,10 +143,10 @@ class Talks(Handing):
         refs = {}
         for line in answer.decode("utf-8", "replace").splitlines():
             oid, _, name = line.partition("\t")
-            if name.startswith(_REFS):
+            if name.startswith(REFS):
                 if not is_oid(oid):
                     raise NotAGitPlace(f"The git place {self._git.remote.shown} uses SHA-256 names; lace needs SHA-1.")
-                refs[name.removeprefix(_REFS)] = oid
+                refs[name.removeprefix(REFS)] = oid
         return refs
 
     def _check_spoken(self, words: Sequence[str]) -> None:
@@ -167,8 +168,8 @@ class Talks(Handing):
         Raises:
             PlaceError: the remote cannot be asked, or a ref is gone.
         """
-        if not self.copy_refs(names, _SLACK):
-            self._fetch([f"+{_REFS}{name}:{SEEN}{name}" for name in names], _SLACK, depth=1)
+        if not self.copy_refs(names, SLACK):
+            self._fetch([f"+{REFS}{name}:{SEEN}{name}" for name in names], SLACK, depth=1)
 
     def fetch_objects(self, oids: Sequence[str], size: int) -> None:
         """Fetch objects by their ids.
@@ -182,13 +183,13 @@ class Talks(Handing):
             UnreadableFile: it does not have one of them.
             PlaceError: the remote cannot be asked.
         """
-        if not self.copy_pieces(oids, size + _SLACK):
-            for pack in self._fetch(oids, size + _SLACK):
+        if not self.copy_pieces(oids, size + SLACK):
+            for pack in self._fetch(oids, size + SLACK):
                 upkeep.mark_pieces(pack)
 
     def fetch_history(self, names: Sequence[str], size: int) -> None:
         """Fetch refs with everything that lies behind them; as `fetch_refs`, `size` bytes at most."""
-        self._fetch([f"+{_REFS}{name}:{SEEN}{name}" for name in names], size + _SLACK, depth=_EVERYTHING)
+        self._fetch([f"+{REFS}{name}:{SEEN}{name}" for name in names], size + SLACK, depth=_EVERYTHING)
         seen = self.seen()
         for name in names:
             # What is fetched of it next begins there: a tip that is fetched alone tells the host nothing.
@@ -198,7 +199,7 @@ class Talks(Handing):
 
     def fetch_commit(self, oid: str) -> None:
         """Fetch a commit and its tree, but nothing that lies behind it; as `fetch_objects`."""
-        self._fetch([oid], 2 * _SLACK, depth=1)
+        self._fetch([oid], 2 * SLACK, depth=1)
 
     def push(
         self,
@@ -225,15 +226,15 @@ class Talks(Handing):
             PushRejected: the remote does not take it; `PushTooLarge` where it may take less.
             PlaceError: the remote cannot be asked.
         """
-        lease = [f"--force-with-lease={_REFS}{name}:{expected}"] if expected is not None else []
+        lease = [f"--force-with-lease={REFS}{name}:{expected}"] if expected is not None else []
         words = ["push", "--porcelain", "--progress", "--no-verify", "--no-signed", *self._far("receive-pack"), *lease]
-        words += ["--", self._git.remote.url, f"{oid}:{_REFS}{name}"]
+        words += ["--", self._git.remote.url, f"{oid}:{REFS}{name}"]
         self._taken.pop(name, None)
         if expected is None and not asks_first and self.hand_over(oid, name, size):
             self._taken[name] = oid
         else:
             answer = self._push(words, is_small=size <= 2 * MIB, settings=self._asking_first() if asks_first else ())
-            if (oid, f"{_REFS}{name}") in _TAKEN.findall(answer.decode("utf-8", "replace")):
+            if (oid, f"{REFS}{name}") in _TAKEN.findall(answer.decode("utf-8", "replace")):
                 self._taken[name] = oid
         self._count.written += size + objects * OBJECT_BYTES
         self.note(name, oid)
@@ -247,9 +248,9 @@ class Talks(Handing):
 
     def delete(self, name: str, expected: str) -> None:
         """Take a ref of the remote away; as `push`."""
-        lease = f"--force-with-lease={_REFS}{name}:{expected}"
+        lease = f"--force-with-lease={REFS}{name}:{expected}"
         words = ["push", "--porcelain", "--no-verify", *self._far("receive-pack"), lease]
-        self._push([*words, "--", self._git.remote.url, f":{_REFS}{name}"], is_small=True)
+        self._push([*words, "--", self._git.remote.url, f":{REFS}{name}"], is_small=True)
         self._git.run("update-ref", "-d", SEEN + name)
         self.forget_mine(name)
         self._seen = None
@@ -303,7 +304,7 @@ class Talks(Handing):
                 raise
         # Git ends without a word at a single file that is empty or no object, which is no line that is cut.
         with contextlib.suppress(UnreadableFile, Unadvertised):
-            self._fetch_once([_NOBODYS], _SLACK, 0)
+            self._fetch_once([_NOBODYS], SLACK, 0)
         try:
             return self._fetch_once(spec, limit, depth)
         except PlaceUnreachable as error:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from transports.errors import UnreadableFile
 from transports.git.object_files import is_oid
 from transports.git.private import PrivateRepository
-from transports.git.repository import Entry
+from transports.git.repository import TREE_ROWS, Entry
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, MIB, REQUEST_NAME, RUN_NAME
 
 __all__ = ["MOST_LOST", "PIECE", "Filed", "Front", "Held", "MailboxTree", "Stored", "data_list", "load_front"]
@@ -36,7 +36,6 @@ _OIDS = re.compile(r"(?:[0-9a-f]{40}\n)*", re.ASCII)
 _FILED = re.compile(r"lace-pieces/0\nsize (0|[1-9][0-9]{0,11})\n((?:[0-9a-f]{40}\n)*)", re.ASCII)
 _ROOT_ROWS = 64  # entries in the root of a tip's tree
 _HELD_ROWS = 500_000  # pieces and files of mailboxes that are in memory at once, beside those of the last
-_ROWS = 100_000  # files, or commits with pieces, of one mailbox
 _LISTS = 32 * MIB  # bytes of all lists of one mailbox: some 750 GiB of pieces
 
 
@@ -187,7 +186,7 @@ def load_mailbox(private: PrivateRepository, tip: str, *, is_torn: bool = False)
     front = _front(private, root)
     box = MailboxTree(front.head, front.request, front.beacon, lost=front.lost)
     parts = {
-        part: private.tree(root[part].oid, _ROWS, is_torn=is_torn)
+        part: private.tree(root[part].oid, TREE_ROWS, is_torn=is_torn)
         for part in (_FILES, _DATA)
         if part in root and root[part].kind == "tree" and not (is_torn and private.missing([root[part].oid]))
     }
