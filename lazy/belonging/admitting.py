@@ -156,7 +156,7 @@ def _asking(node: Verifier, value: profile.Request | profile.Member, place: str,
 
 def _admission_problem(vault: Vault, value: profile.Member) -> str:
     """Return why an admission lets nobody in, where a person can do something about it."""
-    if is_member(vault, value.node.text):
+    if is_member(vault, value.node.text) or former(vault, value.node.text) is not None:
         return ""
     gone = former(vault, value.signer.text)
     return "" if gone is None else f"the key that admitted it, of {gone.name}, was revoked"
@@ -196,8 +196,9 @@ def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier, *, k
 
 
 def _counts(vault: Vault, value: profile.Member) -> bool:
-    """Tell whether an admission makes somebody a member who is none yet."""
-    return not is_member(vault, value.node.text) and is_member(vault, value.signer.text)
+    """Tell whether an admission makes somebody a member who is none yet, and whose key was not revoked."""
+    is_new = not is_member(vault, value.node.text) and former(vault, value.node.text) is None
+    return is_new and is_member(vault, value.signer.text)
 
 
 def _request_problem(vault: Vault, value: profile.Request) -> str:

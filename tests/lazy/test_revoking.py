@@ -371,6 +371,25 @@ def test_a_key_that_was_replaced_is_retired_and_the_new_one_stays(shelf: Shelf) 
     sound(alice, bob, carol)
 
 
+def _admissions(vault: Vault) -> int:
+    return sum(read_audit(entry).verb == "lace-admit" for entry in trail(vault))
+
+
+def test_who_revoked_a_new_key_is_not_told_that_it_is_a_member_now(shelf: Shelf) -> None:
+    """LAZ-69: the admission that a new node left in its mailbox lets nobody in once its key is cut."""
+    alice, bob, carol = shelf.lay(three)
+    assert adopt(carol)
+    meet(carol, alice, bob)
+    revoke(alice, plan_revocation(alice, carol.node.text))
+    for vault in (alice, bob, carol, alice):
+        before = _admissions(vault)
+        [result] = sync(vault, ["stick"])
+        assert result.came.admitted == []
+        assert _admissions(vault) == before
+    assert requests(alice) == []
+    sound(alice, bob)
+
+
 def test_a_revoked_node_comes_back_only_with_a_new_key(tmp_path: Path, shelf: Shelf) -> None:
     """LAZ-50: its key stays cut; its request, its admission by hand and its name by hand are refused with the way."""
     alice, _, carol = shelf.lay(three)
