@@ -27,10 +27,10 @@ from transports.errors import (
     UnknownPlaceKind,
     UnreadableFile,
 )
+from transports.http.pace import Patience
 from transports.http.reasons import why_unreached
 from transports.http.schemes import PLAIN
 from transports.http.waits import Connection, Waits
-from transports.layout import RATE_FLOOR
 from transports.mailbox import ByteCount
 from vault.errors import LaceError
 from vault.typed import shown
@@ -38,7 +38,6 @@ from vault.typed import shown
 __all__ = ["SILENCE", "RangeAnswer", "Web", "WebAddress", "parse_web"]
 
 SILENCE = 30.0  # seconds without a byte after which a server counts as gone
-_WINDOW = 60.0  # seconds
 _HEAD_SILENCES = 2  # that the head of an answer may take, however its bytes come
 _PORT_LIMIT = 65535
 _NOT_FOUND = frozenset({404, 410})
@@ -144,7 +143,6 @@ class RangeAnswer:
         self.left = length
         self._response = response
         self._web = web
-        self._began, self._moved = monotonic(), 0
 
     def readinto(self, buffer: memoryview) -> int:
         """Fill a part of the buffer; 0 at the end.
@@ -167,7 +165,6 @@ class RangeAnswer:
             )
         self.left -= count
         self._web.count.read += count
-        self._keep_pace(count)
         return count
 
     def read(self, limit: int) -> bytes:
@@ -193,18 +190,6 @@ class RangeAnswer:
         else:
             with suppress(OSError, http.client.HTTPException):
                 self._response.close()
-
-    def _keep_pace(self, count: int) -> None:
-        self._moved += count
-        now = monotonic()
-        if now - self._began < _WINDOW:
-            return
-        if self._moved < RATE_FLOOR * _WINDOW:
-            self._web.drop()
-            raise PlaceUnreachable(
-                f"{self._web.address.uri} sends fewer than {RATE_FLOOR} bytes a second.", hint=_LATER
-            )
-        self._began, self._moved = now, 0
 
 
 class Web:
@@ -357,6 +342,7 @@ class _Line(io.RawIOBase):
     def __init__(self, sock: socket.socket, waits: Waits) -> None:
         self._sock, self._waits = sock, waits
         self._file = sock.makefile("rb", buffering=0)  # the socket stays open as long as somebody reads
+        self._patience = Patience()
         self._until = 0.0
         self.is_head = False
 
@@ -368,9 +354,13 @@ class _Line(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        if self.is_head and monotonic() >= self._until:
+        began = monotonic()
+        if self.is_head and began >= self._until:
             raise TimeoutError("its answer does not begin")
-        return self._waits.until(lambda: self._sock.recv_into(buffer))
+        came = self._waits.until(lambda: self._sock.recv_into(buffer))
+        if not self.is_head:  # looked at here, for whoever reads above waits until all is there that was asked for
+            self._patience.waited(monotonic() - began, came)
+        return came
 
     def close(self) -> None:
         self._file.close()
