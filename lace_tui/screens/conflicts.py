@@ -26,6 +26,7 @@ from lazy.contested import Conflict, Proposal
 from lazy.folder.heads import ending_releases, ending_with
 from lazy.people import label_of
 from lazy.resolving.draft_files import edited_paths
+from lazy.resolving.picks import NoSuchSide, pick_side
 from lazy.resolving.resolve import Resolved, accept_resolution, resolve_prefer
 from vault.desks.paths import DOT_VAULT
 from vault.plural import few, plural
@@ -36,7 +37,8 @@ from vault.watch import Watch
 __all__ = ["Conflicts"]
 
 _NONE = "No conflict is open."
-
+# Of two friends who clash, or of three sides, a viewer's word means none.
+_NO_SIDE = {"local": "no side of it is yours", "remote": "several sides are not yours"}
 
 _Read: TypeAlias = tuple[str, list[Conflict], dict[str, str], dict[str, str]]
 
@@ -121,12 +123,16 @@ class Conflicts(Listing):
         return CHOICES if is_open else self.row()[2]
 
     def hinted(self) -> list[Action]:
-        """Leave out to accept where nobody has decided, and to decide where nothing is open."""
+        """Leave out to accept where nobody has decided, to take a side that is none, and all where nothing is open."""
         if not self._conflicts:
             return []
         conflict = self._conflicts.get(self.lines.key)
         is_proposed = conflict is not None and bool(conflict.proposals)
-        return [action for action in super().hinted() if action.id != "accept" or is_proposed]
+        chosen = self._chosen()
+        is_left_out = {"accept": not is_proposed}
+        for side in _NO_SIDE:
+            is_left_out[f"prefer-{side}"] = not any(_has_side(one, side) for one in chosen)
+        return [action for action in super().hinted() if not is_left_out.get(action.id)]
 
     def action_open_row(self) -> None:
         """Open the selected conflict."""
@@ -136,6 +142,9 @@ class Conflicts(Listing):
         """See both sides of the selected conflict, and choose."""
         if self.lines.key in self._conflicts:
             open_conflict_page(self, self.lines.key)
+
+    def _chosen(self) -> list[Conflict]:
+        return [self._conflicts[key] for key in self.lines.chosen if key in self._conflicts]
 
     def _say_none(self) -> None:
         is_none = self._is_read and not self._conflicts  # and not behind a filter, or still being read
@@ -150,12 +159,18 @@ class Conflicts(Listing):
         self._prefer("remote", "their side")
 
     def _prefer(self, side: str, words: str) -> None:
-        chosen = [self._conflicts[key] for key in self.lines.chosen if key in self._conflicts]
-        if not chosen:
+        asked = self._chosen()
+        chosen = [conflict for conflict in asked if _has_side(conflict, side)]
+        if not asked:
             self._say_none()
+            return
+        if not chosen:
+            self.notify(f"Not taken: {_NO_SIDE[side]}. {self.key_of('resolve')} shows them, to choose.", markup=False)
             return
         lines = [mark(f"Take {words} of {plural(len(chosen), 'conflict')}:")]
         lines += [mark("  ") + self._line(conflict) for conflict in chosen]
+        left = [conflict for conflict in asked if conflict not in chosen]
+        lines += [mark(f"! {conflict.what} stays open: {_NO_SIDE[side]}", BAD) for conflict in left]
         lines += self._edited_lines(chosen)
 
         def do(vault: Vault, watch: Watch) -> Decided:
@@ -211,7 +226,7 @@ class Conflicts(Listing):
 
     def action_accept(self) -> None:
         """Let somebody else's decision of the chosen conflicts count here."""
-        chosen = [self._conflicts[key] for key in self.lines.chosen if key in self._conflicts]
+        chosen = self._chosen()
         if len(chosen) > 1:
             self._accept_all(chosen)
             return
@@ -297,6 +312,14 @@ class Conflicts(Listing):
         if len(decided.done) >= len(self._conflicts) and self.is_active and not (decided.clashes or decided.late):
             self.lace.offer_sync(decided.following)
         return resolved_card(decided, self.lace.taste.keys)
+
+
+def _has_side(conflict: Conflict, word: str) -> bool:
+    try:
+        pick_side(conflict, word)
+    except NoSuchSide:
+        return False
+    return True
 
 
 def _other_lines(vault: Vault, for_side: Sequence[Conflict]) -> list[Content]:

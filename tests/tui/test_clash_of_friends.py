@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import re
 
+from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.pane import Pane
+from lace_tui.screens.place import Fitted
 from lace_tui.screenshots import Story, app_of
 from lazy.conflicts import conflicts
 from lazy.folder.update import update
@@ -47,10 +49,13 @@ async def test_of_two_friends_both_are_named_and_neither_is_mine(story: Story) -
         await settle(pilot)
         await press(pilot, "2")
         assert re.search("main, clashing changes  (alice <> bob|bob <> alice)  do not merge", rows_of(app))
-        await press(pilot, "L", "y")
-        assert app.card is not None
-        assert "No side of the conflict" in app.card.lines[0].plain
-        await press(pilot, "2", "enter")
+        foot = app.screen.query_one("#foot", Fitted).render().plain
+        assert not re.search("mine|theirs", foot), "they were offered, and refused once agreed to"
+        for key, why in (("L", "no side of it is yours"), ("R", "several sides are not yours")):
+            await press(pilot, key)
+            assert isinstance(app.screen, Conflicts)
+            assert [note.message for note in app._notifications][-1].startswith(f"Not taken: {why}")
+        await press(pilot, "enter")
         titles = {str(app.screen.query_one(name, Pane).border_title) for name in ("#left", "#right")}
         assert titles == {"ALICE @ alice-desk  2.0.0  just now", "BOB @ bob-desk  2.1.0  just now"}
         await press(pilot, "l", "w", "y")

@@ -14,7 +14,7 @@ from lazy.resolving.opening import open_conflict
 from lazy.resolving.resolve import Resolved, accept_resolution, resolve_prefer
 from lazy.sync import sync
 from tests.tui.conftest import page_of, press, settle
-from tests.tui.resolving import clash, opened
+from tests.tui.resolving import clash, clash_twice, clash_with_cara, opened
 from vault.folder.work import commit
 from vault.vault import Vault
 
@@ -82,6 +82,21 @@ async def test_the_others_are_not_read_to_tell_of_each(app: LaceApp, monkeypatch
         assert app.card is not None
         assert app.card.title == "Resolve: done"
     assert not asked, "no file was saved meanwhile, of which there would be something to tell"
+
+
+async def test_what_a_side_decides_is_not_kept_from_it_by_what_it_does_not(story: Story) -> None:
+    """LAZ-37, LAZ-39: of two marked, "their side" means none of the three of one, and that stopped the other too."""
+    clash_twice(story)
+    clash_with_cara(story, "a.txt", b"cara", "2.9.0")
+    app = app_of(story, "alice")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "2", "asterisk", "R")
+        assert "Take their side of 1 conflict:" in page_of(app)
+        assert "! main 2.9.0 stays open: several sides are not yours" in page_of(app)
+        await press(pilot, "y")
+    with story.open("alice") as alice:
+        assert [str(conflict.version) for conflict in conflicts(alice)] == ["2.9.0"]
 
 
 @pytest.mark.parametrize("key", ["L", "R"])
