@@ -45,6 +45,9 @@ __all__ = [
 ]
 
 DEFAULT_GROUP = "friends"
+_ELSEWHERE = (
+    "Your keys lie below it: make it a directory that you may write to, or name another directory in LACE_HOME."
+)
 _BACK = (
     "Your key was revoked here, and an invitation is for a folder without a vault. To come back with this one:"
     " lace adopt - then sync, and a friend admits you."
@@ -221,14 +224,25 @@ class _local_faults:  # noqa: N801 - used as a statement
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         cause = error.__cause__ if isinstance(error, NotWritable) else error
         there = self._folder / DOT_VAULT
-        if isinstance(cause, FileExistsError) and os.path.lexists(there):
+        if isinstance(cause, FileExistsError) and os.path.lexists(there) and not there.is_dir():
             way = f"Move it away, then run the same command again: lace keeps its own files in a directory {DOT_VAULT}."
             raise FolderMissing(f"{there} is there already, and is not a directory.", hint=way) from error
-        if isinstance(cause, OSError):
+        if isinstance(error, NotWritable) and not _is_of_folder(cause, self._folder):
+            error.hint = _ELSEWHERE  # another folder would change nothing
+        elif isinstance(cause, OSError):
             raise FolderMissing(
                 f"{self._folder} cannot be made into a vault: {reason_of(cause)}.",
                 hint="Choose a folder that you may write to.",
             ) from error
+
+
+def _is_of_folder(cause: object, folder: Path) -> bool:
+    """Tell whether what could not be written is the folder, lies in it, or is on the way to it."""
+    name = cause.filename if isinstance(cause, OSError) else None
+    if not isinstance(name, str):
+        return True
+    path, folder = Path(name).absolute(), folder.absolute()
+    return path.is_relative_to(folder) or folder.is_relative_to(path)
 
 
 # Belong

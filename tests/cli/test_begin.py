@@ -49,6 +49,18 @@ def test_init_and_accept_make_the_folder_that_is_named(alice: Person, bob: Perso
     assert error_of(alice.run("--json", "-C", "nowhere", "id"), "folder-missing")
 
 
+def test_where_keys_cannot_lie_is_not_said_of_the_folder(alice: Person, tmp_path: Path) -> None:
+    """APP-2: `.vault` was said to be no directory, or another folder was asked for, which was refused alike."""
+    file = tmp_path / "file"
+    file.write_text("")
+    alice.environ["LACE_HOME"] = str(file / "home")
+    error = error_of(alice.run("--json", "init", "--name", "alice"), "not-writable", 12)
+    assert error["message"] == f"{file} cannot be written: file exists."
+    assert error["hint"].endswith("or name another directory in LACE_HOME.")
+    del alice.environ["LACE_HOME"]
+    assert alice.lace("init", "--name", "alice")["name"] == "alice"
+
+
 @pytest.mark.parametrize(
     ("login", "name"),
     [("ann", "ann"), ("DOM\\ann", "DOM\\ann"), ("a/n:n@x", "annx"), ("u\u0308", "\u00fc"), ("x" * 99, "x" * 64)],
