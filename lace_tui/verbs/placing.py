@@ -93,12 +93,15 @@ def _set(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     place = place_named(vault, args.name)
     if not (args.encrypt or args.rebase):
         raise BadArguments("lace place set: say what to set.", hint="For example: lace place set stick --encrypt")
+    is_already = is_encrypted(vault, place) and not args.rebase
     _encrypt(vault, place, rebase=args.rebase)
-    how = "written anew under a new key" if args.rebase else "encrypted to the members"
-    kept = _KEPT if place.kind == AddressKind.GIT and not args.rebase else ""
+    how = "will be written anew under a new key" if args.rebase else "will be encrypted to the members"
+    if is_already:
+        how = "is encrypted to the members already"
+    kept = _KEPT if place.kind == AddressKind.GIT and not args.rebase and not is_already else ""
     return Answer(
         place_data(vault, place),
-        f"Your mailbox on {inert(place.name)} will be {how}.\n{kept}Next: {inert(sync_command(place.name))}",
+        f"Your mailbox on {inert(place.name)} {how}.\n{kept}Next: {inert(sync_command(place.name))}",
     )
 
 

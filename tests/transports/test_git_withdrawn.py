@@ -46,6 +46,13 @@ def test_nothing_plain_stays_behind_a_branch_that_is_not_deleted(alice: Person, 
     assert told(alice) == []
 
 
+def test_of_what_was_never_there_in_plain_nothing_is_said(alice: Person, bare: Path) -> None:
+    """CYB-17, APP-14: asked again, it told of what the next sync takes away, and the sync took nothing."""
+    begun(alice, bare)
+    encrypt(alice)
+    assert encrypt(alice) == "Your mailbox on host is encrypted to the members already.\nNext: lace sync host\n"
+
+
 def test_what_a_host_keeps_in_plain_is_told_until_it_is_gone(bare: Path, alice: Person) -> None:
     """CYB-17, APP-14: at each visit, with the branch that its owner can delete; then it does not come back."""
     begun(alice, bare)
