@@ -26,7 +26,7 @@ from lace_tui.words.written import (
     update_data,
 )
 from vault.commands import as_option, as_typed
-from vault.desk_folders import desks, unmapped
+from vault.desk_folders import NoSuchDesk, desks, unmapped
 from vault.names import Version
 from vault.plural import more_lines
 from vault.revisions.history import Relation
@@ -56,11 +56,28 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         return _update(context, args, vault)
 
 
+def _desk(context: Context, args: argparse.Namespace, vault: Vault) -> str:
+    """Return the desk that is meant.
+
+    Raises:
+        NoSuchDesk: there is none of that name; where somebody has it, with what brings their work.
+    """
+    from lazy.people import peers  # noqa: PLC0415
+
+    try:
+        return desk_of(context, vault, args.desk)
+    except NoSuchDesk as error:
+        if not args.peer and any(person.name == args.desk for person in peers(vault)):
+            way = as_typed("update", options=as_option("--from", args.desk))
+            error.hint = f"To have what {inert(args.desk)} released: {way}"
+        raise
+
+
 def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     from lazy.folder.update import update  # noqa: PLC0415
     from vault.revisions.cases import parse_side  # noqa: PLC0415
 
-    desk = desk_of(context, vault, args.desk)
+    desk = _desk(context, args, vault)
     peer, case = parse_side(args.peer) if args.peer else (None, None)
     if case is not None and not isinstance(case, Version):
         raise BadArguments(

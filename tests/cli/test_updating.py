@@ -387,6 +387,18 @@ def test_update_from_one_friend(pair: tuple[Person, Person]) -> None:
     error_of(bob.run("--json", "update", "songs"), "no-such-desk")
 
 
+def test_a_friend_named_for_a_desk_is_told_as_one(pair: tuple[Person, Person]) -> None:
+    """APP-14: sync takes a friend's name; of update it was said to make a desk of it."""
+    ann, bob = pair
+    ann.write("list.md", "longer")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    error = error_of(bob.run("--json", "update", "alice"), "no-such-desk")
+    assert error["hint"] == "To have what alice released: lace update --from alice"
+    assert bob.lace(*words_of(error["hint"].split(": ", 1)[1])[1:])["versions"] == ["1.1.0"]
+
+
 def test_update_overwrites_no_file_that_was_never_committed(pair: tuple[Person, Person]) -> None:
     """A new file of the same name is committed first and then clashes; its bytes stay."""
     ann, bob = pair
