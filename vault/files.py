@@ -27,6 +27,7 @@ __all__ = [
     "FileMissing",
     "FileTooLarge",
     "NotWritable",
+    "TooManyFiles",
     "Unreadable",
     "add_bits",
     "can_flush_everything",
@@ -45,6 +46,9 @@ __all__ = [
 ]
 
 DISK_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})  # errors of the system that mean it
+_NO_MORE_FILES = frozenset({errno.EMFILE, errno.ENFILE})
+_CLOSE_SOME = "Let more files be open, for example with ulimit -n 1024, and run the same command again."
+_TOO_LARGE = "FAT takes no file of 4 GiB or more, and ulimit -f may keep this shell below that: choose another disk."
 _NO_FLUSH = frozenset({errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF})
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
 _TEMP_TRIES = 10_000  # names that a crash may have left
@@ -68,6 +72,24 @@ class NotWritable(EnvironmentFault):
     code = "not-writable"
     exit_code = 12
     hint = "Check that the directory exists, that it is yours, and that the disk is not read-only."
+
+
+class TooManyFiles(EnvironmentFault):
+    """No more files can be open in this process, or on this machine."""
+
+    code = "too-many-files"
+    exit_code = 19
+    hint = _CLOSE_SOME
+
+    @classmethod
+    def of(cls, error: BaseException) -> Self | None:
+        """Return what a fault of the system is that nobody named, as of a module that cannot be loaded; None if other.
+
+        >>> TooManyFiles.of(ValueError("3 is not 4"))
+        """
+        if not isinstance(error, OSError) or error.errno not in _NO_MORE_FILES:
+            return None
+        return cls(f"{error.filename or 'A file'} cannot be opened: {reason_of(error)}.")
 
 
 class Unreadable(EnvironmentFault):
@@ -377,7 +399,7 @@ def read_bounded(path: str | os.PathLike[str], limit: int) -> bytes:
     except OSError as error:
         if error.errno in _MISSING:
             raise FileMissing(f"{path} does not exist.") from error
-        raise Unreadable(f"{path} cannot be read: {reason_of(error)}.") from error
+        raise Unreadable(f"{path} cannot be read: {reason_of(error)}.", hint=_way_out(error)) from error
     if room <= 0:
         raise FileTooLarge(f"{path} has more than the {limit} bytes that such a file may have.")
     return b"".join(parts)
@@ -423,7 +445,14 @@ def refuse_write(path: Path, error: OSError) -> NoReturn:
     """
     if error.errno in DISK_FULL:
         raise DiskFull(f"There is no room left on the disk to write {path}.") from error
-    raise NotWritable(f"{path} cannot be written: {reason_of(error)}.") from error
+    raise NotWritable(f"{path} cannot be written: {reason_of(error)}.", hint=_way_out(error)) from error
+
+
+def _way_out(error: OSError) -> str:
+    """Return the way out of a fault of the system that has one of its own; empty for any other."""
+    if error.errno == errno.EFBIG:
+        return _TOO_LARGE
+    return _CLOSE_SOME if error.errno in _NO_MORE_FILES else ""
 
 
 def reason_of(error: OSError) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lace_tui.screens.cards import KEY_LOCKED, Card, Trouble, working_parts
 from lace_tui.screens.messages import DidAsk, DidFail, DidWork
 from vault.errors import LaceError
+from vault.files import TooManyFiles
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -244,7 +245,9 @@ class Working:
                 message = DidFail(job, Trouble.of(error), asked, again, refused)
             except Exception as error:  # the one place where a fault of the work ends
                 summary = " ".join(str(error).split())
-                message = DidFail(job, Trouble.bug(f"{type(error).__name__}: {summary}"), asked, None, refused)
+                limit = TooManyFiles.of(error)
+                trouble = Trouble.of(limit) if limit else Trouble.bug(f"{type(error).__name__}: {summary}")
+                message = DidFail(job, trouble, asked, None, refused)
             if job is not None or not get_current_worker().is_cancelled:
                 self._front.post_message(message)
 

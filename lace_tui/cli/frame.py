@@ -142,6 +142,8 @@ def run(argv: Sequence[str], world: World) -> int:
                 # A file may have such a name; nothing that records or the store name can.
                 told = BadArguments(f"lace: {torn!r} is not text in UTF-8, so nothing here is called that.")
                 code = output.error(told)
+            elif (limit := _at_limit(error)) is not None:
+                code = output.error(limit)
             else:
                 code = _report_bug(output, error, is_verbose=flags.verbose or bool(world.environ.get("LACE_DEBUG")))
     except ReaderGone:
@@ -289,6 +291,13 @@ def _is_stop(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
+
+
+def _at_limit(error: BaseException) -> LaceError | None:
+    """Return what is to be said where nobody who could name it met the limit of open files: a module is one, too."""
+    from vault.files import TooManyFiles  # noqa: PLC0415 - whoever opened a vault has it
+
+    return TooManyFiles.of(error)
 
 
 def _report_bug(output: Output, error: BaseException, *, is_verbose: bool) -> int:

@@ -22,6 +22,7 @@ from vault.files import (
     fsync_directory,
     make_directory,
     read_bounded,
+    refuse_write,
     remove_leftovers,
     write_atomic,
 )
@@ -231,3 +232,13 @@ def test_read_bounded_does_not_wait_for_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(Unreadable, match="not a regular file"):
         read_bounded(tmp_path / "pipe", 10)
+
+
+@pytest.mark.parametrize(
+    ("code", "way"), [(errno.EFBIG, "another disk"), (errno.EMFILE, "ulimit -n"), (errno.EACCES, "is yours")]
+)
+def test_a_write_that_fails_names_its_own_way_out(tmp_path: Path, code: int, way: str) -> None:
+    """APP-14: to look whether the disk is read-only helps nobody whose file is too large for it."""
+    with pytest.raises(NotWritable) as refused:
+        refuse_write(tmp_path / "a", OSError(code, os.strerror(code)))
+    assert way in refused.value.hint
