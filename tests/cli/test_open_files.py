@@ -40,3 +40,12 @@ def test_a_limit_of_open_files_is_named_wherever_it_is_met(alice: Person) -> Non
     assert named
     assert all("too many open files" in said and "ulimit -n" in said for said in named)
     assert alice.lace("fsck")["ok"]
+
+
+def test_a_check_that_cannot_open_its_own_file_names_no_damage(alice: Person) -> None:
+    """APP-13: the views were said not to follow from the records, and a repair to be the way out."""
+    alice.write("menu.md", "one\n")
+    alice.lace("init", "--name", "alice")
+    ends = [limited(alice, files, "fsck") for files in range(9, 12)]
+    assert not [said for _, said in ends if "views cannot be built" in said]
+    assert {code for code, _ in ends} <= {0, *range(10, 20)}, ends

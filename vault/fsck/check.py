@@ -26,7 +26,7 @@ from vault.readable_files import changed_readable
 from vault.settings_file import can_restore, settings_change
 from vault.store import Store, guard, packcheck
 from vault.store.compare import differences
-from vault.store.database import kind_of
+from vault.store.database import faults_named, kind_of
 from vault.store.numbers import beyond
 from vault.store.schema import DERIVED_TABLES, SCHEMA_VERSION, form_of
 from vault.store.values import TRUTH_TABLES, mistyped
@@ -78,7 +78,7 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         Locked: another process kept the vault too long.
         Cancelled: the person stopped it.
         Unreadable: content is there and may not be read now, which is no damage.
-        DiskFull, NotWritable: there is no room to build the views beside the store, and nothing else is wrong.
+        DiskFull, NotWritable, StoreUnwritable: the views cannot be built beside the store, and nothing else is wrong.
     """
     with undisturbed(vault) as is_kept:
         if form_of(vault.store.db) < SCHEMA_VERSION:  # whatever else is asked expects the tables of this one
@@ -224,7 +224,7 @@ def _views(vault: Vault, watch: Watch, *, is_last: bool) -> list[BadThing]:
     """
     watch.progress(0, 0, "rebuild")
     try:
-        with scratch(vault) as built:
+        with faults_named(vault.store.path), scratch(vault) as built:
             found = differences(built, vault.node.text, vault.founding, watch.cancelled)
     except Cancelled:
         raise
