@@ -67,7 +67,7 @@ def read_taste(root: Path) -> Taste:
         value = tomllib.loads(read_bounded(path, _LIMIT).decode("utf-8"))
     except FileMissing:
         return Taste()
-    except (LaceError, ValueError) as error:
+    except (LaceError, ValueError, RecursionError) as error:
         return Taste(remarks=(f"{path} cannot be read: {error}",))
     sections = ["theme", "keys"]
     remarks = [_unknown(path, name, sections) for name in value if name not in sections]
@@ -132,7 +132,7 @@ def _change(root: Path, section: str, name: str, value: str) -> None:
         text = ""
     try:
         wanted = tomllib.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} cannot be read, so nothing is written over it: {error}") from error
     by_hand = f"{path} is written in a way that lace does not change; change {name} there by hand."
     table = wanted.setdefault(section, {}) if section else wanted

@@ -514,3 +514,12 @@ async def test_a_long_name_has_the_room_that_there_is(story: Story) -> None:
         await pilot.resize_terminal(140, 40)
         await settle(pilot)
         assert name in rows_of(app)
+
+
+def test_a_taste_that_nests_too_deep_is_told_and_left_as_it_is(tmp_path: Path) -> None:
+    """APP-14: no traceback, whatever lies in a file."""
+    path = tmp_path / "config.toml"
+    path.write_text("a = " + "[" * 3_000)
+    assert "cannot be read" in read_taste(tmp_path).remarks[0]
+    with pytest.raises(ValueError, match="nothing is written over it"):
+        keep_theme(tmp_path, "light")
