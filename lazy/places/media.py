@@ -59,7 +59,7 @@ def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxMe
         raise DropEmptied(error.message, hint=hint) from error
     except WrongDrop as error:
         first = "Plug in the right stick" if place.kind == "drop" else "Ask its owner what happened to it"
-        if isinstance(error, PlaceUnmarked):
+        if isinstance(error, PlaceUnmarked) and not error.is_emptied:
             first = f"{error.hint} - or {first[0].lower()}{first[1:]}"
         raise type(error)(error.message, hint=f"{first}. To go on with this one: {_anew(vault, place)}") from error
     except PlaceUnreachable as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from tests.people import Person
@@ -65,6 +66,41 @@ def test_who_only_fetched_the_branch_that_says_which_place_a_host_is_writes_it_a
         assert "host/lace/place" in {one["name"] for one in bob.lace("fsck", "--repair")["repaired"]}
         for person in (bob, alice):
             assert person.lace("sync", "host")["problems"] == []
+
+
+def test_who_did_not_meet_the_loss_is_told_what_to_do_before_a_repair(
+    pair: tuple[Person, Person], tmp_path: Path
+) -> None:
+    """APP-13, CYB-15: a friend who is told that a repair does has not met the loss, and a repair alone did nothing."""
+    alice, bob = pair
+    bare = bare_repository(tmp_path / "host.git")
+    for person in (alice, bob):
+        person.lace("place", "add", "host", str(bare))
+        person.lace("sync", "host")
+    git(bare, "update-ref", "-d", "refs/heads/lace/place")
+    hint = alice.lace("sync", "host", expect=21)["error"]["hint"]
+    assert "by a sync there and then: lace fsck --repair" in hint
+    assert bob.lace("sync", "host", expect=21)["error"]["hint"] == hint
+    assert "host/lace/place" in {one["name"] for one in bob.lace("fsck", "--repair")["repaired"]}
+    for person in (alice, bob):
+        assert person.lace("sync", "host")["problems"] == []
+
+
+def test_of_an_emptied_repository_no_repair_is_promised(alice: Person, tmp_path: Path) -> None:
+    """APP-13, CYB-15: nothing is left there to prove it by, and a repair named itself as the way out, each time."""
+    alice.lace("init", "--name", "alice")
+    bare = bare_repository(tmp_path / "host.git")
+    alice.lace("place", "add", "host", str(bare))
+    alice.lace("sync", "host")
+    for ref in git(bare, "for-each-ref", "--format=%(refname)").split():
+        git(bare, "update-ref", "-d", ref)
+    error = alice.lace("sync", "host", expect=21)["error"]
+    assert (error["code"], "fsck" in error["hint"]) == ("place-unmarked", False)
+    notes = alice.lace("fsck", "--repair")["notes"]
+    assert [("host" in note["message"], "fsck" in note["message"]) for note in notes] == [(True, False)]
+    for command in error["hint"].partition("To go on with this one: ")[2].split("; "):
+        alice.lace(*shlex.split(command)[1:])
+    assert alice.lace("sync", "host")["sent"] > 0
 
 
 def test_a_repair_says_why_it_did_not_write_that_branch_anew(alice: Person, tmp_path: Path) -> None:
