@@ -175,6 +175,24 @@ def test_what_speaks_no_tls_is_told_as_that() -> None:
             connection(listener.getsockname()[1]).__enter__()
 
 
+@pytest.mark.parametrize("begin", [b"", b"\x16\x03\x03\x00\x7a\x02\x00"])
+def test_a_line_that_is_cut_before_it_is_open_is_told_as_cut(begin: bytes) -> None:
+    """INT-122, CYB-16: where a line broke or a server stopped, a friend was told that no TLS is spoken there."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def hang_up() -> None:
+            wire, _ = listener.accept()
+            with wire:
+                wire.recv(4096)
+                wire.sendall(begin)
+
+        thread = threading.Thread(target=hang_up)
+        thread.start()
+        with pytest.raises(PlaceUnreachable, match="reached: the line was cut"):
+            connection(listener.getsockname()[1]).__enter__()
+        thread.join()
+
+
 def test_small_pieces_of_an_answer_wait_for_no_confirmation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever confirms late what came would stretch each short answer by 40 ms for every piece of it."""
     at_once: list[int] = []

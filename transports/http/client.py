@@ -224,7 +224,8 @@ class LiveConnection:
     def _unreachable(self, error: Exception) -> PlaceUnreachable:
         reason = why_unreached(error)
         if isinstance(error, ssl.SSLError):
-            reason = "what answers there speaks no TLS 1.3" if self._session is None else "the line was cut"
+            is_cut = self._session is not None or isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError)
+            reason = "the line was cut" if is_cut else "what answers there speaks no TLS 1.3"
         elif isinstance(error, http.client.IncompleteRead):  # which says how many bytes it had read, in Python's words
             reason = "the line was cut"
         return PlaceUnreachable(f"{self.address.shown} cannot be reached: {reason[:200]}.", hint=_WHERE)
