@@ -58,7 +58,7 @@ def found_vault(folder: Path, around: Surroundings, *, name: str, group: str, al
     check_person(name)
     key = _prepare(folder, around)
     founding = Founding.to_plex(group=group, founder=key.verifier, salt=around.entropy(32), tai=around.tai())
-    identity = _identity(name, group_id(founding), founding.hash.digest)
+    identity = _identity(name, group_id(group, founding.hash.digest), founding.hash.digest)
     return _begin(folder, around, key, identity, founding=Seal.sign(founding, key), also=also)
 
 

@@ -16,6 +16,7 @@ from blake3 import blake3
 from vault.errors import CallerError
 from vault.identity.words import fingerprint_words
 from vault.names import BadName, check_group_name, check_name
+from vault.profile import group_id
 from vault.records import b64a
 from vault.records.errors import B64AError
 from vault.records.hashes import DIGEST_BYTES, Verifier
@@ -29,7 +30,6 @@ __all__ = [
     "InvitationContentError",
     "InvitationDamagedError",
     "check_proof",
-    "group_id",
     "invitation_id",
     "proof",
 ]
@@ -38,7 +38,6 @@ PREFIX: Final = "lace-invite-0:"
 MAX_CHARACTERS = 4096  # of the whole line: what chat programs still take as one message
 _MAX_PLACES = 255
 SECRET_BYTES = 16
-_GROUP_TAG = 16  # B64A characters of the founding digest in a group id
 _ID_BYTES = 16
 _CHECK_BYTES = 8
 _VERSION = 0
@@ -183,11 +182,6 @@ def _day(time: Tai) -> str:
 def invitation_id(secret: bytes) -> str:
     """Return the id of the invitation with this secret, 22 B64A characters."""
     return b64a.encode(blake3(b"lace-invitation-id/v1" + secret).digest()[:_ID_BYTES])
-
-
-def group_id(name: str, founding: bytes) -> str:
-    """Return the `Group` of a group's records: its name and 16 characters of its founding Plex digest."""
-    return f"{name}/{b64a.encode(founding)[:_GROUP_TAG]}"
 
 
 def proof(secret: bytes, group_id: str, verifier: Verifier) -> bytes:

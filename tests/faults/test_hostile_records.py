@@ -65,7 +65,7 @@ def test_another_groups_records_are_refused(scene: Scene) -> None:
     # CYB-17: row 23
     salt, tai = b"\x05" * 32, scene.alice.around.tai()
     founding = Founding.to_plex(group="friends", founder=scene.key.verifier, salt=salt, tai=tai)
-    other = group_id(founding)
+    other = group_id(founding.group, founding.hash.digest)
     card = scene.card("elsewhere", group=other)
     page = tree_plex(other, b"lace-tree/0 0\n")
     founded = Seal.sign(founding, scene.key)

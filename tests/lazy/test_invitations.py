@@ -16,12 +16,12 @@ from lazy.belonging.invitations import (
     InvitationContentError,
     InvitationDamagedError,
     check_proof,
-    group_id,
     invitation_id,
     proof,
 )
 from vault.identity.words import fingerprint_words
 from vault.names import BadName
+from vault.profile import group_id
 from vault.records import b64a
 from vault.records.hashes import Verifier
 from vault.records.tai import Tai

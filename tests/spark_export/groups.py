@@ -91,7 +91,7 @@ class _Maker:
         founding = Founding.to_plex(
             group="audit", founder=self.keys[0].verifier, salt=self.random.randbytes(32), tai=self.clock.tick()
         )
-        self.group = group_id(founding)
+        self.group = group_id(founding.group, founding.hash.digest)
         self.founding = self.seal(0, founding)
         self.log: list[Row] = []
         self.rows: dict[str, list[Row]] = {table.name: [] for table in TABLES}

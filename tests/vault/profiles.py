@@ -33,7 +33,7 @@ ALICE = SigningKey(b"a" * 32)
 BOB = SigningKey(b"b" * 32)
 TAI = Tai(1_800_000_000, 5)
 FOUNDING = Founding.to_plex(group="friends", founder=ALICE.verifier, salt=bytes(range(32)), tai=TAI)
-GROUP = group_id(FOUNDING)
+GROUP = group_id("friends", FOUNDING.hash.digest)
 SUM = "sha512:" + "0f" * 64
 INVITATION = b64a.encode(bytes(16))
 

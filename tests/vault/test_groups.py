@@ -11,10 +11,10 @@ from vault.records import b64a
 
 def test_a_group_id_is_the_name_and_the_start_of_the_founding_digest() -> None:
     tag = b64a.encode(FOUNDING.hash.digest)[:16]
-    assert f"friends/{tag}" == GROUP
+    assert group_id("friends", FOUNDING.hash.digest) == f"friends/{tag}" == GROUP
     assert check_group_id(GROUP) == GROUP
     other = Founding.to_plex(group="friends", founder=ALICE.verifier, salt=bytes(32), tai=TAI)
-    assert group_id(other) != GROUP
+    assert group_id("friends", other.hash.digest) != GROUP
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def settle_identity(vault: Vault) -> None:
         (group,) = groups
         _set(vault, GROUP, group)
         for founding in _sealed(vault, _FOUNDING):
-            if group_id(founding.plex) == group:
+            if group_id(founding.plex.group, founding.plex.hash.digest) == group:
                 _set(vault, FOUNDING_PLEX, b64a.encode(founding.plex.hash.digest))
                 _set(vault, FOUNDING, founding.hash.text)
 

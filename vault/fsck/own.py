@@ -12,6 +12,7 @@ from vault.identity.keys import KeyMissing
 from vault.identity.mark import MarkState, MarkVerdict, require_writable
 from vault.identity.mark import check as check_mark
 from vault.notes.own import FOUNDING_PLEX, NAME, NODE
+from vault.profile.groups import group_id
 from vault.records import RecordHash, Seal, Tai, Verifier, b64a, parse_record
 from vault.records.hashes import is_verifier
 from vault.store import Store, guard
@@ -22,7 +23,6 @@ from vault.vault import Vault
 __all__ = ["identity", "key_problems", "settle_conflicts", "settle_local", "settle_mark", "way_out"]
 
 _WITH_LINES = "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)"
-_TAG_CHARACTERS = 16  # of the group id (docs/formats.md section 1)
 # Local tables that the next sync, scan or status fills again from what it finds.
 _FOUND_AGAIN: Final = frozenset(
     {
@@ -242,14 +242,14 @@ def _sealed(vault: Vault, lines: str) -> Iterator[Seal]:
 
 def _founding(vault: Vault) -> Iterator[tuple[str, str]]:
     store = vault.store
+    name = vault.group.partition("/")[0]
     try:
-        tag = b64a.encode(b64a.decode(store.note(FOUNDING_PLEX)))[:_TAG_CHARACTERS]
+        group = group_id(name, b64a.decode(store.note(FOUNDING_PLEX)))
     except DataError:
         yield "founding_plex", "it is not a digest"
         return
-    name, _, given = vault.group.partition("/")
-    if given != tag:
-        yield "group", f"its tag is not that of the founding record, {tag}"
+    if vault.group != group:
+        yield "group", f"that of the founding record is {group}"
     text = vault.founding
     if text is None:
         if any(vault.is_founding(record) for record in _sealed(vault, "\nApp: lace/founding\n")):

@@ -6,17 +6,17 @@ from functools import lru_cache
 
 from vault.names import BadName, check_group_name
 from vault.profile.errors import ProfileError
-from vault.records import Plex, Verifier, b64a
+from vault.records import Verifier, b64a
 
-__all__ = ["TAG_CHARACTERS", "check_group_id", "group_id", "private_group"]
+__all__ = ["check_group_id", "group_id", "private_group"]
 
-TAG_CHARACTERS = 16  # of the founding Plex's digest: 96 bits, so two circles of one name never meet
+_TAG_CHARACTERS = 16  # of the founding Plex's digest: 96 bits, so two circles of one name never meet
 _SYMBOLS = frozenset(b64a.ALPHABET)
 
 
-def group_id(founding: Plex) -> str:
-    """Return the `Group` of every other shared record of the circle that this Plex founds."""
-    return f"{founding.group}/{b64a.encode(founding.hash.digest)[:TAG_CHARACTERS]}"
+def group_id(name: str, founding: bytes) -> str:
+    """Return the `Group` of every other shared record of the circle of this name that a Plex of this digest founds."""
+    return f"{name}/{b64a.encode(founding)[:_TAG_CHARACTERS]}"
 
 
 @lru_cache(maxsize=256)
@@ -27,8 +27,8 @@ def check_group_id(text: str) -> str:
         ProfileError: it is not `<group name>/<16 B64A characters>`.
     """
     name, _, tag = text.partition("/")
-    if len(tag) != TAG_CHARACTERS or not _SYMBOLS.issuperset(tag):
-        raise ProfileError(f"its Group {text!r} is not a group name, a slash and {TAG_CHARACTERS} symbols")
+    if len(tag) != _TAG_CHARACTERS or not _SYMBOLS.issuperset(tag):
+        raise ProfileError(f"its Group {text!r} is not a group name, a slash and {_TAG_CHARACTERS} symbols")
     try:
         check_group_name(name)
     except BadName as fault:

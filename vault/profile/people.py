@@ -24,7 +24,7 @@ from vault.profile.fields import (
     text_bytes,
     text_of,
 )
-from vault.profile.groups import TAG_CHARACTERS
+from vault.profile.groups import group_id
 from vault.records import Plex, RecordHash, Tai, Verifier, b64a
 
 __all__ = [
@@ -79,7 +79,7 @@ class Founding(Sealed):
     @property
     def id(self) -> str:
         """The group id: the `Group` of every other shared record of the circle."""
-        return f"{self.group}/{b64a.encode(self.plex_digest)[:TAG_CHARACTERS]}"
+        return group_id(self.group, self.plex_digest)
 
     @classmethod
     def _of(cls, origin: Origin, plex: Plex) -> Self:
