@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-__all__ = ["ACTS", "RESTORED", "ActKind", "is_silent"]
+if TYPE_CHECKING:
+    from vault.store import Store
+
+__all__ = ["ACTS", "RESTORED", "ActKind", "has_acted_since", "is_silent", "last_entry"]
 
 RESTORED: Final = "restored"
 """Parameter of a checkout's entry: only what was gone from the folder came back, so an undo meets the act before it."""
@@ -91,3 +94,14 @@ ACTS: Final[Mapping[str, ActKind]] = {
 def is_silent(verb: str) -> bool:
     """Tell whether a verb of the trail is no act of a person; one that is not known here may be one."""
     return ACTS.get(verb, ActKind()).is_silent
+
+
+def last_entry(store: Store) -> int:
+    """Return the number of the newest entry of the trail; 0 where there is none."""
+    return int(store.rows("SELECT ifnull(max(seq), 0) FROM audit")[0][0])
+
+
+def has_acted_since(store: Store, entry: int) -> bool:
+    """Tell whether a person did anything here after this entry; what visits and servers do is nothing of theirs."""
+    since = {str(verb) for (verb,) in store.rows("SELECT verb FROM audit WHERE seq > ?", entry)}
+    return not all(map(is_silent, since))

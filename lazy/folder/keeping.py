@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lazy.folder.acts import is_silent
+from lazy.folder.acts import has_acted_since, last_entry
 from vault.desks.edit import select_paths
 from vault.desks.ports import Objects
 from vault.folder.checked_out import checkout_of
@@ -87,7 +87,7 @@ def begin(w: Writer, desk: str, words: Sequence[str], found: RecordHash | None) 
         words: what tells the same command again.
         found: the tree of the state; None where the path was as the folder stands on it.
     """
-    w.store.set_note(PATH_UNDER_WAY, PathUnderWay(_last_entry(w.store), tuple(words), found), desk)
+    w.store.set_note(PATH_UNDER_WAY, PathUnderWay(last_entry(w.store), tuple(words), found), desk)
 
 
 def begun(store: Store, desk: str, words: Sequence[str]) -> PathUnderWay | None:
@@ -96,16 +96,11 @@ def begun(store: Store, desk: str, words: Sequence[str]) -> PathUnderWay | None:
     Where a person did anything else here since, this one is no longer the same; visits and servers end nothing.
     """
     noted = store.note(PATH_UNDER_WAY, desk)
-    if noted is None or noted.words != tuple(words):
+    if noted is None or noted.words != tuple(words) or has_acted_since(store, noted.last):
         return None
-    since = {str(act) for (act,) in store.rows("SELECT verb FROM audit WHERE seq > ?", noted.last)}
-    return noted if all(map(is_silent, since)) else None
+    return noted
 
 
 def end(w: Writer, desk: str) -> None:
     """Note that it has written all, in the write that tells of it."""
     w.store.drop_note(PATH_UNDER_WAY, desk)
-
-
-def _last_entry(store: Store) -> int:
-    return int(store.rows("SELECT ifnull(max(seq), 0) FROM audit")[0][0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
-from lazy.folder.acts import RESTORED, is_silent
+from lazy.folder.acts import RESTORED, is_silent, last_entry
 from vault.audit.entries import read_audit
 from vault.desks.plan import Skip
 from vault.errors import CallerError, DataError
@@ -103,7 +103,7 @@ def acts_back(vault: Vault) -> Iterator[Act]:
     Raises:
         NothingToUndo: what was done next cannot be told, for its entry is lost or damaged.
     """
-    newest, looked_at = int(vault.store.rows("SELECT ifnull(max(seq), 0) FROM audit")[0][0]), 0
+    newest, looked_at = last_entry(vault.store), 0
     after = newest + 1
     for seq, verb, stored in _entries(vault, newest):
         if int(seq) != after - 1:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from lazy.folder.acts import is_silent
+from lazy.folder.acts import has_acted_since, last_entry
 from lazy.folder.left_out import left_out
 from lazy.folder.moving import paths_moved
 from vault.desks.plan import Skip
@@ -48,10 +48,9 @@ def note_answer(
         moved: the desk whose folder follows once the write committed; empty where none does.
     """
     w.flush()
-    after = w.store.rows("SELECT ifnull(max(seq), 0) FROM audit")[0][0]
     trees = noted_trees(vault, moved) if moved else None
     moves = [moved, *(tree.text if tree is not None else "" for tree in trees)] if trees is not None else []
-    told = Unanswered(int(after), list(asked), dict(made), moves)
+    told = Unanswered(last_entry(w.store), list(asked), dict(made), moves)
     if verb == RELEASE:
         w.store.set_note(RELEASE_UNANSWERED, told)
     else:
@@ -79,11 +78,9 @@ def unanswered(
         raise StoreDamaged(f"What the last lace {verb} came to cannot be read.", hint=_LOOK) from error
     if known is None or known.asked != list(asked):
         return None
-    told = {**known.made, "moves": known.moves}
-    if outlives_acts:
-        return told
-    since = {str(act) for (act,) in vault.store.rows("SELECT verb FROM audit WHERE seq > ?", known.after)}
-    return told if all(map(is_silent, since)) else None
+    if not outlives_acts and has_acted_since(vault.store, known.after):
+        return None
+    return {**known.made, "moves": known.moves}
 
 
 def forget_answer(vault: Vault, verb: str) -> None:
