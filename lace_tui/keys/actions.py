@@ -322,7 +322,7 @@ _FILES_OF: tuple[Action, ...] = (
         "lace checkout DESK@CASE", hint="check out"),
     _do(_FI, "copy-out", "x", "Copy out", "Write a copy of all these files into another folder.",
         "lace checkout DESK@CASE --to DIR", hint="copy out"),
-    _move(_FI, "back", "escape", "Back", "Go back to the history.", shown="esc"),
+    _move(_FI, "back", "escape", "Back", "Go back to the history.", "leave", "esc"),
 )  # fmt: skip
 _K = Scope.KEPT
 _KEPT: tuple[Action, ...] = (
@@ -330,7 +330,7 @@ _KEPT: tuple[Action, ...] = (
         "lace cat DESK@CASE PATH", hint="files"),
     _do(_K, "kept-diff", "d", "Diff", "Show what the selected state has otherwise than your newest.", "lace diff A B",
         hint="diff"),
-    _move(_K, "leave-kept", "escape", "Back", "Go back to the history.", shown="esc"),
+    _move(_K, "leave-kept", "escape", "Back", "Go back to the history.", "leave", "esc"),
 )  # fmt: skip
 _D = Scope.DESKS
 _DESKS: tuple[Action, ...] = (
@@ -343,7 +343,7 @@ _DESKS: tuple[Action, ...] = (
         "Say how many of each member's newest releases keep files at a path.", "lace desk keep PATH N", hint="keep"),
     _do(_D, "take-back", "x", "Take a rule back", "Take the selected rule back; shows the plan.",
         "lace desk permit PATH --write --anyone", hint="take back"),
-    _move(_D, "leave-desks", "escape", "Back", "Go back to the history.", shown="esc"),
+    _move(_D, "leave-desks", "escape", "Back", "Go back to the history.", "leave", "esc"),
 )  # fmt: skip
 _AUDIT: tuple[Action, ...] = (
     _do(_A, "verify", "V", "Verify", "Check every entry: sealed, numbered, chained.", "lace audit verify",
@@ -358,7 +358,7 @@ _REFUSED: tuple[Action, ...] = (
         "lace quarantine admit HASH", hint="judge again"),
     _do(_RF, "throw-away", "x", "Drop", "Throw away what is kept of the selected record; shows the plan first.",
         "lace quarantine drop HASH", hint="drop"),
-    _move(_RF, "leave-refused", "escape", "Back", "Go back to the audit.", shown="esc"),
+    _move(_RF, "leave-refused", "escape", "Back", "Go back to the audit.", "leave", "esc"),
 )  # fmt: skip
 _EXPORT: tuple[Action, ...] = (
     _do(_E, "export", "x", "Export", "Write the tables into the named directory.", "lace export DIR", hint="export"),

@@ -245,13 +245,6 @@ class Desks(Listing):
         if self.lace.can_start:
             self.app.push_screen(PlanPage("Take a rule back?", lines), decided)
 
-    def action_leave_desks(self) -> None:
-        """Go back to the history; what runs is stopped first, and a filter taken away, as everywhere."""
-        if self.lace.job is not None or self.lines.is_filtered:
-            self.lace.action_stop()
-        else:
-            self.go_back()
-
     def _chosen(self) -> tuple[_Desk | None, _Rule | None]:
         """Return the selected desk and rule; say why there is none that a rule can be of."""
         desk, rule = self._selected

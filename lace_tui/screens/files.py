@@ -178,13 +178,6 @@ class Files(Listing):
         text += f"\nAs one file, by command: {as_typed('archive', self._old.at.what, 'FILE')}"
         self.lace.put(Question("Copy out", text), named)
 
-    def action_back(self) -> None:
-        """Go back to the history; what runs is stopped first, and a filter taken away, as everywhere."""
-        if self.lace.job is not None or self.lines.is_filtered:
-            self.lace.action_stop()
-        else:
-            self.go_back()
-
 
 def cat_command(old: OldFiles, path: str, here: str) -> str:
     """Return the command that prints a file of a revision, as it is typed in the folder the app was opened in."""

@@ -113,13 +113,6 @@ else here has, is named here for a while."""
                 asked="Diff",
             )
 
-    def action_leave_kept(self) -> None:
-        """Go back to the history; what runs is stopped first, and a filter taken away, as everywhere."""
-        if self.lace.job is not None or self.lines.is_filtered:
-            self.lace.action_stop()
-        else:
-            self.go_back()
-
 
 def _read(vault: Vault, desk: str, state: KeptState) -> _State:
     address, base = f"{desk}@{state.label}", checkout_of(vault, desk)

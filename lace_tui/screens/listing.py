@@ -120,6 +120,13 @@ class Listing(PlaceScreen):
         """Take the filter away."""
         self.query_one(FilterLine).clear_away()
 
+    def action_leave(self) -> None:
+        """Go back to where it was opened from; what runs is stopped first, and a filter taken away, as everywhere."""
+        if self.lace.job is not None or self.lines.is_filtered:
+            self.lace.action_stop()
+        else:
+            self.go_back()
+
     def action_mark(self) -> None:
         """Mark the row."""
         if self.CAN_MARK:

@@ -113,13 +113,6 @@ class Quarantine(Listing):
 
         self.lace.open_page(self, "throw-away", PlanPage("Drop what was refused?", lines), decided)
 
-    def action_leave_refused(self) -> None:
-        """Go back to the audit; what runs is stopped first, and a filter taken away, as everywhere."""
-        if self.lace.job is not None or self.lines.is_filtered:
-            self.lace.action_stop()
-        else:
-            self.go_back()
-
 
 def _judged(told: tuple[Quarantined, bool]) -> Card:
     found, is_stored = told
