@@ -11,6 +11,8 @@ import sqlite3
 from pathlib import Path
 from typing import Final, Self
 
+from vault.store.database import file_at
+
 __all__ = ["ConnectionPool"]
 
 _TEMP_PAGES: Final = 1_024  # beyond this a connection is closed, so that nobody keeps what one evaluation took
@@ -38,26 +40,18 @@ class ConnectionPool:
     def take(self, store: Path) -> sqlite3.Connection | None:
         """Return the connection to this store, which is the caller's now; None if there is none."""
         db, self._db = self._db, None
-        if db is not None and self._file != _file_of(store):  # another store, or one that was restored meanwhile
+        if db is not None and self._file != file_at(store):  # another store, or one that was restored meanwhile
             db.close()
             return None
         return db
 
     def give_back(self, store: Path, db: sqlite3.Connection) -> None:
         """Take a connection back after an evaluation that ended well; its temporary tables go."""
-        file = _file_of(store)
+        file = file_at(store)
         if self._db is not None or file is None or not _cleared(db):
             db.close()
             return
         self._db, self._file = db, file
-
-
-def _file_of(store: Path) -> tuple[int, int] | None:
-    try:
-        found = store.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _cleared(db: sqlite3.Connection) -> bool:

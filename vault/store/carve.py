@@ -15,15 +15,15 @@ from typing import BinaryIO, Final
 from vault.records import RecordHash
 from vault.records.hashes import is_record
 
-__all__ = ["carve"]
+__all__ = ["BLOB", "PAGE", "carve", "varint"]
 
-_PAGE: Final = 4096
+PAGE: Final = 4096
 _NEXT: Final = 4  # bytes of the number of the page that a row goes on in
-_MOST_IN_PAGE: Final = _PAGE - 35  # bytes of a row (SQLite's file format, section 1.6)
-_LEAST_IN_PAGE: Final = (_PAGE - 12) * 32 // 255 - 23
+_MOST_IN_PAGE: Final = PAGE - 35  # bytes of a row (SQLite's file format, section 1.6)
+_LEAST_IN_PAGE: Final = (PAGE - 12) * 32 // 255 - 23
 # How long the head is, no value for the number, a text of one byte, 32 bytes, and how many more; then the first two.
 _ROW: Final = re.compile(rb"([\x05-\x08])\x00\x0f\x4c([\x80-\xff]{0,3}[\x00-\x7f])([PS])(.{32})", re.DOTALL)
-_BLOB: Final = 12  # a blob of n bytes has the type 12 + 2n
+BLOB: Final = 12  # a blob of n bytes has the type 12 + 2n
 
 
 def carve(path: Path, wanted: Collection[bytes]) -> Iterator[tuple[RecordHash, bytes]]:
@@ -37,21 +37,21 @@ def carve(path: Path, wanted: Collection[bytes]) -> Iterator[tuple[RecordHash, b
         OSError: it cannot be read.
     """
     with path.open("rb") as file:
-        pages = path.stat().st_size // _PAGE
+        pages = path.stat().st_size // PAGE
         for number in range(pages):
-            file.seek(number * _PAGE)
-            page = file.read(_PAGE)
+            file.seek(number * PAGE)
+            page = file.read(PAGE)
             for found in _ROW.finditer(page):
                 if found[4] not in wanted:
                     continue
                 record = RecordHash(found[3].decode(), found[4])
-                stored = _value(file, pages, page[found.start() :], found[0], _number(found[2]) - _BLOB)
+                stored = _value(file, pages, page[found.start() :], found[0], varint(found[2]) - BLOB)
                 if stored == b"" or (stored is not None and is_record(record, stored)):
                     yield record, stored
 
 
-def _number(data: bytes) -> int:
-    """Return a number in seven bits a byte, the highest first."""
+def varint(data: bytes) -> int:
+    """Return the number that stands in seven bits a byte, the highest first (SQLite's file format, section 1.6)."""
     number = 0
     for byte in data:
         number = number << 7 | byte & 0x7F
@@ -69,19 +69,19 @@ def _value(file: BinaryIO, pages: int, row: bytes, before: bytes, twice: int) ->
         twice: two times how many bytes the value has.
     """
     size = len(before) + twice // 2
-    if twice < 0 or twice % 2 or size > pages * _PAGE:
+    if twice < 0 or twice % 2 or size > pages * PAGE:
         return None
     here = size
     if size > _MOST_IN_PAGE:
-        here = _LEAST_IN_PAGE + (size - _LEAST_IN_PAGE) % (_PAGE - _NEXT)
+        here = _LEAST_IN_PAGE + (size - _LEAST_IN_PAGE) % (PAGE - _NEXT)
         here = here if here <= _MOST_IN_PAGE else _LEAST_IN_PAGE
     data, following = bytearray(row[:here]), row[here : here + _NEXT]
     while len(data) < size:
         number = int.from_bytes(following, "big")
         if not 0 < number <= pages:
             return None
-        file.seek((number - 1) * _PAGE)
-        page = file.read(_PAGE)
+        file.seek((number - 1) * PAGE)
+        page = file.read(PAGE)
         following = page[:_NEXT]
         data += page[_NEXT:][: size - len(data)]
     return bytes(data[len(before) :])

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from vault.errors import DataError
+from vault.store.carve import BLOB, PAGE, varint
 from vault.store.packfind import is_proven
 from vault.store.packmend import sum_of
 from vault.store.packs import Packs
@@ -22,7 +23,6 @@ __all__ = ["carve_places"]
 
 _Place = tuple[int, ...]  # the numbers of a row
 
-_PAGE: Final = 4096
 # How long the head of a row is, no value for its number, and the types of the others (SQLite's file format, section 2).
 _NUMBERS: Final = rb"[\x01-\x06\x08\x09]"
 _PLACE: Final = re.compile(rb"\x05\x00(" + _NUMBERS + rb"{3})")
@@ -31,7 +31,6 @@ _FRAME: Final = re.compile(
 )  # the last one has 16 bytes
 _BYTES: Final = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)  # of a number by its type; the last two are 0 and 1 themselves
 _SUM: Final = 16
-_BLOB: Final = 12  # a blob of n bytes has the type 12 + 2n
 _LACKING: Final = "SELECT p FROM body WHERE bytes = x'' AND p NOT IN (SELECT p FROM packed)"
 _HOLD: Final = "INSERT OR IGNORE INTO frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _REST: Final = "INSERT OR REPLACE INTO packed VALUES (?, ?, ?, ?)"
@@ -88,7 +87,7 @@ def _is_there(packs: Packs, row: _Place, known: bytes) -> bool:
 
 def _pages(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
-        while page := file.read(_PAGE):
+        while page := file.read(PAGE):
             yield page
 
 
@@ -105,7 +104,7 @@ def _frames(page: bytes) -> Iterator[tuple[int, _Place, bytes, bytes]]:
     """Yield what may be rows of `frame`: its number, the numbers of it, its bases and its sum."""
     for found in _FRAME.finditer(page):
         row, at = _numbers(page, found.end(), found[1])
-        twice = _varint(found[2]) - _BLOB
+        twice = varint(found[2]) - BLOB
         end = at + twice // 2 + _SUM
         if twice < 0 or twice % 2 or min(row) < 0 or end > len(page) or page[found.start()] != len(found[0]):
             continue
@@ -133,16 +132,9 @@ def _number_before(page: bytes, at: int, size: int) -> int | None:
     for width in range(1, 10):
         number = page[max(0, at - width) : at]
         if len(number) == width and page[: at - width].endswith(length) and _is_varint(number):
-            return _varint(number)
+            return varint(number)
     return None
 
 
 def _is_varint(data: bytes) -> bool:
     return data[-1] < 0x80 and all(byte >= 0x80 for byte in data[:-1])
-
-
-def _varint(data: bytes) -> int:
-    number = 0
-    for byte in data:
-        number = number << 7 | byte & 0x7F
-    return number

@@ -27,6 +27,7 @@ __all__ = [
     "connect_for_once",
     "did_not_fit",
     "faults_named",
+    "file_at",
     "insert_many",
     "is_exclusive",
     "kind_of",
@@ -121,7 +122,7 @@ def _opened(path: Path, *, needs_room: bool) -> sqlite3.Connection:
     """
     is_full = False
     while True:
-        before = _file_at(path)
+        before = file_at(path)
         # With `uri` a store that can only be read can be attached.
         db = sqlite3.connect(
             path.absolute(), timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256, uri=True
@@ -130,7 +131,7 @@ def _opened(path: Path, *, needs_room: bool) -> sqlite3.Connection:
             if is_full:
                 _share_no_memory(db)
             db.execute("PRAGMA journal_mode=WAL")  # from here on nobody replaces it (`vault.store.alone`)
-            if before in (None, _file_at(path)):
+            if before in (None, file_at(path)):
                 return db
         except BaseException as fault:
             db.close()
@@ -140,7 +141,7 @@ def _opened(path: Path, *, needs_room: bool) -> sqlite3.Connection:
         db.close()
 
 
-def _file_at(path: Path) -> tuple[int, int] | None:
+def file_at(path: Path) -> tuple[int, int] | None:
     """Return which file lies at a path; None for none."""
     try:
         found = path.stat()
