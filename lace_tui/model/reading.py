@@ -198,7 +198,7 @@ def _text(vault: Vault, text: LeftText) -> Need:
 
 
 def _membership(now: Status) -> Need:
-    if now.spent_on:
+    if now.spent_on and not now.waits_by_name:  # a new key asks by name, and its old one had used the invitation up
         return Need(
             "member",
             NeedKind.MEMBERSHIP,

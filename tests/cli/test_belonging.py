@@ -7,6 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from lace_tui.model.reading import read_home
+from lace_tui.model.view import NeedKind
+from tests.circle.world import open_vault
 from tests.people import Person
 from vault.suite import SigningKey
 
@@ -185,6 +188,17 @@ def test_who_revoked_themselves_asks_by_name_and_is_let_in(pair: tuple[Person, P
     bob.lace("sync")
     assert ("bob2", "5.0.0") in {(one["name"], one["version"]) for one in ann.lace("sync")["releases"]}
     assert ann.lace("requests")["requests"] == []
+
+
+def test_a_new_key_is_not_told_in_the_app_that_its_old_one_used_the_invitation_up(pair: tuple[Person, Person]) -> None:
+    """LAZ-54: `lace status` named the way in, and the app told to ask for another invitation."""
+    _, bob = pair
+    bob.lace("revoke", "self", "--yes")
+    bob.lace("adopt", "--yes")
+    assert "run lace admit bob" in bob.text("status")
+    with open_vault(bob) as vault:
+        (need,) = (need for need in read_home(vault).needs if need.kind is NeedKind.MEMBERSHIP)
+    assert (need.title, "runs lace admit bob" in need.facts) == ("You are not a member yet", True)
 
 
 def test_requests_are_taken_off_the_list_by_name_or_all_at_once(pair: tuple[Person, Person], cara: Person) -> None:
