@@ -19,8 +19,8 @@ from lazy.folder.permitted import KeptOut, kept_out
 from lazy.lacking import waiting_in, waiting_of, waiting_releases
 from lazy.noted_times import noted_utc
 from lazy.noted_visits import noted_summary
-from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
-from lazy.places.registry import known_faults, places
+from lazy.people import FormerMember, Person, formers, is_member, label_of, left, linked, peers, waits_by_name
+from lazy.places.registry import known_faults, places, way_back
 from lazy.queue import waiting_counts, waiting_records
 from lazy.relation import standing_beside
 from lazy.vectors import ahead_behind, person_vectors, vector_here
@@ -158,6 +158,7 @@ class Status(NamedTuple):
         unmapped: desks that somebody released and that have no folder here.
         waits_by_name: whether somebody has to admit me by hand: I have no invitation, or of somebody who was revoked.
         spent_on: who came in by the invitation that I hold, where it let in somebody else; else empty.
+        left: while I am no member, each member whom I left and what ends that: by their word I am not let in.
         held_back: code, message and hint of why this vault may sign nothing, as far as is known; else None.
         is_empty: whether the group has no member, as far as is known here.
         missing_entry: number of the first entry of my own log that is missing here while a later one is, else None.
@@ -181,6 +182,7 @@ class Status(NamedTuple):
     revoked: tuple[FormerMember, ...] = ()
     waits_by_name: bool = False
     spent_on: str = ""
+    left: tuple[tuple[str, str], ...] = ()
     is_empty: bool = False
     held_back: Mapping[str, str] | None = None
     unmapped: tuple[str, ...] = ()
@@ -242,6 +244,7 @@ def status(vault: Vault, refusal: EnvironmentFault | None = None) -> Status:
             revoked=known.revoked,
             waits_by_name=waits_by_name(vault),
             spent_on=_spent_on(vault),
+            left=_left(vault),
             held_back=_held_back(vault, refusal),
             is_empty=vault.founding is not None and not store.rows("SELECT 1 FROM member LIMIT 1"),
             unmapped=tuple(sorted(named - {desk.name for desk in mapped})),
@@ -307,6 +310,13 @@ def _texts(vault: Vault) -> tuple[LeftText, ...]:
     from lazy.resolving.left_texts import left_texts  # noqa: PLC0415 - hardly any text is left
 
     return left_texts(vault.dot)
+
+
+def _left(vault: Vault) -> tuple[tuple[str, str], ...]:
+    if is_member(vault, vault.node.text):
+        return ()
+    found = [(label_of(vault, node), node) for node in sorted(left(vault)) if is_member(vault, node)]
+    return tuple((name, way_back(vault, name, node)) for name, node in found)
 
 
 def _spent_on(vault: Vault) -> str:

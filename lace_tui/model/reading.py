@@ -206,6 +206,15 @@ def _membership(now: Status) -> Need:
             f"ask for a new one, or let a member run {as_typed('admit', now.name)}; then sync again",
             sync_command(now.places[0].name) if now.places else "lace place add NAME DIR",
         )
+    if now.left:
+        name, way = now.left[0]
+        return Need(
+            "member",
+            NeedKind.MEMBERSHIP,
+            "You are not a member yet",
+            f"{name} cannot let you in while you do not sync with them",
+            way,
+        )
     return Need(
         "member",
         NeedKind.MEMBERSHIP,

@@ -179,6 +179,8 @@ def _obstacle_lines(found: Status, paint: Paint) -> list[str]:
         lines += [paint.warn(what), f"  Ask for a new one, or let a member run: {admit} - and sync again"]
     elif not found.member:
         lines.append(paint.warn("! not a member yet: sync with the person who invited you"))
+    for name, way in found.left:  # where nobody else can let me in, I would wait for ever
+        lines.append(f"  {inert(name)} cannot let you in while you do not sync with them: {inert(way)}")
     if found.held_back is not None:
         lines.append(paint.warn(f"! {inert(found.held_back['message'])}"))
         lines.append(f"  {inert(found.held_back['hint'])}")

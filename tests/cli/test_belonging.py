@@ -11,6 +11,7 @@ from lace_tui.model.reading import read_home
 from lace_tui.model.view import NeedKind
 from tests.circle.world import open_vault
 from tests.people import Person
+from vault.commands import words_of
 from vault.suite import SigningKey
 
 
@@ -188,6 +189,29 @@ def test_who_revoked_themselves_asks_by_name_and_is_let_in(pair: tuple[Person, P
     bob.lace("sync")
     assert ("bob2", "5.0.0") in {(one["name"], one["version"]) for one in ann.lace("sync")["releases"]}
     assert ann.lace("requests")["requests"] == []
+
+
+def test_who_left_the_one_who_can_let_them_in_is_told_how_to_meet_again(pair: tuple[Person, Person]) -> None:
+    """LAZ-53, LAZ-54: it was said to sync, to be let in and to sync again, and none of that was ever read."""
+    ann, bob = pair
+    bob.lace("leave", "alice")
+    bob.lace("revoke", "self", "--yes")
+    bob.lace("adopt", "--yes")
+    bob.lace("sync")
+    ann.lace("sync")
+    ann.lace("admit", "bob")
+    ann.lace("sync")
+    bob.lace("sync")
+    told, way = "  alice cannot let you in while you do not sync with them: ", "lace join alice "
+    (line,) = (line for line in bob.text("status").splitlines() if line.startswith(told))
+    assert line.removeprefix(told).startswith(way)
+    with open_vault(bob) as vault:
+        (need,) = (need for need in read_home(vault).needs if need.kind is NeedKind.MEMBERSHIP)
+    assert need.command == line.removeprefix(told)
+    bob.lace(*words_of(need.command)[1:])
+    bob.lace("sync")
+    assert bob.lace("status")["member"]
+    assert told not in bob.text("status")
 
 
 def test_a_new_key_is_not_told_in_the_app_that_its_old_one_used_the_invitation_up(pair: tuple[Person, Person]) -> None:
