@@ -274,10 +274,9 @@ def _desk_line(desk: DeskStatus, *, is_alone: bool, has_friends: bool, is_held: 
 def _tree_lines(tree: Changes | LaceError, paint: Paint) -> list[str]:
     if isinstance(tree, LaceError):
         return [f"  {paint.warn('!')} {inert(tree.message)}", f"    {inert(tree.hint)}"]
-    if not tree.items and not tree.problems:
-        return ["  nothing changed in the folder"]
     signs = {"added": "+", "changed": "~", "deleted": "-"}
     lines = [f"  {signs[item.kind]} {item.kind} {inert(item.path)}" for item in tree.items]
+    lines = lines or ["  nothing changed in the folder"]
     return lines + [f"  {paint.warn('!')} {inert(p.path)}: {inert(p.reason)}" for p in tree.problems]
 
 

@@ -38,3 +38,11 @@ def test_all_works_on_a_path_that_is_no_text(tmp_path: Path, odd: Path) -> None:
     bob.lace("sync")
     bob.lace("update")
     assert (bob.folder / "list.md").read_text() == "milk\n"
+
+
+def test_that_nothing_changed_is_told_beside_what_is_left_out(ann: Person) -> None:
+    """LAZ-56: `changes` said both, and of `status --tree` one had to guess from warnings alone."""
+    (ann.folder / "two\nlines").write_text("x\n")
+    assert "Nothing changed." in ann.text("changes")
+    told = ann.text("status", "--tree")
+    assert "  nothing changed in the folder\n  ! two\\nlines: holds a control character\n" in told
