@@ -22,6 +22,7 @@ from lazy.visits.terms import hello_facts
 from tests.fuzz.engine import Target
 from tests.fuzz.git import GIT
 from tests.fuzz.interlace import INTERLACE
+from tests.fuzz.resting import RESTING
 from tests.fuzz.roads import ROADS
 from tests.fuzz.words import WORDS
 from tests.lazy.interlace.links import hello_facts as some_hello
@@ -387,6 +388,7 @@ _BUILDERS: dict[str, tuple[Callable[[bytes], object], Callable[[], tuple[bytes, 
     **ROADS,
     **INTERLACE,
     **WORDS,
+    **RESTING,
     "pieces": (_pieces, lambda: (b"lace-pieces/0\nsize 3\n" + b"a" * 40 + b"\n",)),
 }  # fmt: skip
 TARGETS = tuple(_BUILDERS)
