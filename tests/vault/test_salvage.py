@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import sqlite3
@@ -16,6 +17,7 @@ from lazy.mend import examine, mend
 from tests.shelf import Shelf
 from tests.vault.vaults import around, derived, lived_in, write
 from vault.folder.work import commit
+from vault.fsck.unopened import mend_first
 from vault.store import Store
 from vault.store.carve import carve
 from vault.store.database import StoreDamaged
@@ -381,3 +383,16 @@ def test_what_could_not_be_read_just_now_is_not_taken_for_lost(root: Path, fault
         made.transaction(),
     ):
         copy_readable(live, made.db)
+
+
+def test_of_a_store_that_was_cut_off_inside_a_page_what_is_left_is_repaired(root: Path) -> None:
+    """APP-13: the vault was to be moved away, and with it all that nobody else has."""
+    with _alice(root) as alice:
+        shared = {bytes(digest) for (digest,) in alice.store.rows("SELECT digest FROM body JOIN exposure USING (p)")}
+    os.truncate(_store(root), _store(root).stat().st_size - 3 * 4096 - 77)
+    with pytest.raises(StoreDamaged):
+        _alice(root)
+    assert mend_first(root / "alice", around(root, "alice")).mended
+    with _alice(root) as alice:
+        mend(alice)
+        assert shared <= _records(alice)
