@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import shutil
@@ -396,3 +397,25 @@ def test_of_a_store_that_was_cut_off_inside_a_page_what_is_left_is_repaired(root
     with _alice(root) as alice:
         mend(alice)
         assert shared <= _records(alice)
+
+
+def test_a_damaged_record_of_my_own_before_all_others_keeps_no_repair_from_its_end(root: Path) -> None:
+    """APP-13: what said so held on to a row that was read, and the vault was said to be in use, each time anew."""
+    with _alice(root) as alice:
+        wanted = f"\nSigned-By: {alice.node.text}\n".encode()
+        (first, *_), *_ = alice.store.rows("SELECT p FROM body WHERE instr(bytes, ?) ORDER BY p", wanted)
+    with closing(sqlite3.connect(_store(root), isolation_level=None)) as db:
+        install(db)
+        ((stored,),) = db.execute("SELECT bytes FROM body WHERE p = ?", (first,)).fetchall()
+        at = stored.index(b"\nApp: ") + 7
+        rotten = stored[:at] + bytes([stored[at] ^ 128]) + stored[at + 1 :]
+        db.execute("UPDATE body SET bytes = ? WHERE p = ?", (rotten, first))
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    gc.disable()  # which would let go of it, sooner or later
+    try:
+        with _alice(root) as alice:
+            report = mend(alice)
+    finally:
+        gc.enable()
+    assert report.ok
+    assert report.lost

@@ -8,7 +8,7 @@ name and group, and the founding record proves both. A note is written anew only
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from vault.audit.entries import read_audit
@@ -91,12 +91,13 @@ def _named(vault: Vault) -> Verifier | None:
 
 
 def _has_sealed(vault: Vault, node: Verifier) -> bool:
-    found = vault.store.db.execute(_BY, (f"\nSigned-By: {node.text}\n".encode(),))
-    for (stored,) in found:
-        with suppress(DataError):
-            record = parse_record(bytes(stored))
-            if isinstance(record, Seal) and record.signer == node:
-                return True
+    # Closed, and not left: what says that a record is damaged holds on to all this, and no table could be made anew.
+    with closing(vault.store.db.execute(_BY, (f"\nSigned-By: {node.text}\n".encode(),))) as found:
+        for (stored,) in found:
+            with suppress(DataError):
+                record = parse_record(bytes(stored))
+                if isinstance(record, Seal) and record.signer == node:
+                    return True
     return False
 
 
