@@ -412,3 +412,13 @@ def test_a_vault_that_does_not_open_keeps_no_store_open(
             Vault(tmp_path / "alice", around(tmp_path, "alice"))
     with closed_here(path, 0) as is_closed:
         assert is_closed
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_repair_does_not_wait_for_a_pipe_where_the_store_was(tmp_path: Path) -> None:
+    """APP-14: it waited for ever for somebody to write there."""
+    with lived_in(tmp_path)[0] as alice:
+        path = alice.store.path
+    path.unlink()
+    os.mkfifo(path)
+    assert mend_first(tmp_path / "alice", around(tmp_path, "alice")) == MendedFirst()

@@ -78,6 +78,8 @@ def mend_first(folder: Path, around: Surroundings) -> MendedFirst:
     """
     dot = folder / DOT_VAULT
     store, aside = dot / _STORE, dot / DAMAGED
+    if not store.is_file():  # a pipe would be waited for; who opens it says so
+        return MendedFirst()
     with closed_here(store, _PATIENCE) as is_closed:  # whoever has it open may write for long, and keep the lock
         if not is_closed:
             return MendedFirst(left=(_IN_USE,))
