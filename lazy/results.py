@@ -95,6 +95,7 @@ class PlaceResult:
         next: the command that a person wants now; empty for none.
         unmade: why no file was made where one was asked for.
         only_read: whether it took nothing of mine, as a vault beside mine whose key is not on this machine.
+        waiting: records that came at a place visited after it, and were not put there in this sync.
         unreleased: commits that peers say they have not released, by name: none of our concern.
     """
 
@@ -111,6 +112,7 @@ class PlaceResult:
     unreleased: dict[str, int] = field(default_factory=dict)
     unmade: HasAll | LiesThere | None = None
     only_read: bool = False
+    waiting: int = 0
     next: str = ""
 
     @classmethod

@@ -100,6 +100,7 @@ def sync(
         return _visit(vault, place, errand)
 
     results = _each(vault, _places(vault, names), act, pull=pull, dry_run=False, is_again=is_again)
+    _tell_waiting(vault, results, is_told=push and pull and not is_again)
     return unless_held(results, tells_held=tells_held)
 
 
@@ -191,6 +192,7 @@ def move(vault: Vault, prepared: Prepared, watch: Watch = Watch(), *, tells_held
             return carry_out(vault, place, medium, plan, Errand(watch=watch))
 
     results = _each(vault, prepared.places, act, pull=prepared.pull, dry_run=False)
+    _tell_waiting(vault, results, is_told=prepared.push and prepared.pull)
     return unless_held(results, tells_held=tells_held)
 
 
@@ -250,6 +252,19 @@ def _each(
             if not result.queued and result.held is None:
                 result.next = next_command(vault, place, result)
     return results
+
+
+def _tell_waiting(vault: Vault, results: Sequence[PlaceResult], *, is_told: bool) -> None:
+    """Say of each place what came after it was visited and waits for it: whoever carries a stick would not know."""
+    if not is_told or not any(result.came.received for result in results[1:]):
+        return
+    from lazy.queue import waiting_records  # noqa: PLC0415 - most syncs are of one place, or bring nothing
+
+    left = waiting_records(vault)
+    for result in results[:-1]:
+        if not result.queued and result.refusal is None and result.held is None:
+            result.waiting = left.get(result.name, 0)
+            result.next = result.next or (sync_command(result.name) if result.waiting else "")
 
 
 def _of_all(failed: Sequence[LaceError], names: Sequence[str]) -> LaceError:

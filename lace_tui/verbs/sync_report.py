@@ -213,6 +213,7 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
         "planned": planned is not None,
         "queued": result.queued or result.refusal is not None,
         "only_read": result.only_read,
+        "waiting": result.waiting,
         "safe_to_remove": result.safe_to_remove,
         "next": _next(result),
         "exchanges": exchanges,
@@ -322,6 +323,11 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
         read, written = bytes_text(result.traffic.bytes_read), bytes_text(result.traffic.bytes_written)
         asked = " to ask for it; nothing was written there" if result.only_read else " written"
         lines.append("  " + paint.faint(f"{read} read, {written}{asked}"))
+        if result.waiting:
+            from lace_tui.verbs.status import waiting_text  # noqa: PLC0415 - most syncs are of one place
+
+            came = f"{waiting_text(result.waiting)} for it, for they came elsewhere since"
+            lines.append(f"  {came}: {inert(sync_command(result.name))}")
         if result.safe_to_remove:
             lines.append("  " + paint.good("safe to remove"))
     return "\n".join(lines)

@@ -399,3 +399,26 @@ def test_the_queue_says_what_each_record_is(friends: tuple[Person, Person]) -> N
         "release main 1.0.0",
         "revision 1 of main",
     }
+
+
+def test_who_carries_between_two_sticks_is_told_what_came_after_the_first_was_visited(
+    three: tuple[Person, Person, Person], tmp_path: Path
+) -> None:
+    """LAZ-24, LAZ-27: the first was safe to remove, and what the second brought for its reader did not lie on it."""
+    alice, bob, cara = three
+    for person in (bob, cara):
+        person.lace("place", "add", "a-stick", str(tmp_path / "other"))
+        person.lace("sync", "a-stick")
+    release(alice, "1.0.0", a="x")
+    alice.lace("sync", "stick")
+    done = bob.lace("sync", "a-stick", "stick")
+    assert [(one["place"], one["waiting"] > 0) for one in done["places"]] == [("a-stick", True), ("stick", False)]
+    assert done["next"] == "lace update"
+    assert cara.lace("sync", "a-stick")["received"] == 0
+    release(alice, "1.1.0", b="y")
+    alice.lace("sync", "stick")
+    told = bob.text("sync", "a-stick", "stick")
+    assert "came elsewhere since: lace sync a-stick" in told
+    again = bob.text("sync", "a-stick", "stick")
+    assert "elsewhere" not in again
+    assert len(cara.lace("sync", "a-stick")["releases"]) == 2
