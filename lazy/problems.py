@@ -138,7 +138,8 @@ class Problem(NamedTuple):
             way = error.hint
         elif error.code == "bad-snapshot":
             whose = "Your next sync" if is_mine else f"The next sync of {peer}"
-            way = _COPIED if kind == _WEB else f"{whose} here writes a new one."
+            copied = f" {error.hint}" if error.has_own_hint and not is_mine else ""
+            way = _COPIED if kind == _WEB else f"{whose} here writes a new one.{copied}"
         elif error.code in _WRITTEN_ANEW:
             way, alone = written_anew(peer, kind, is_mine=is_mine)
         return cls(error.code, error.message, peer, way, alone, tuple(_causes(error)))

@@ -21,7 +21,7 @@ from transports.bundles.bundle import Bases, BundleIndex, BundleReader, Fetched
 from transports.errors import BadRun, BadSnapshot, FalseRun
 from transports.index.runfile import decode_run
 from transports.index.runs import ENTRY, Run, RunRef
-from transports.layout import MIB, RUN_RAW_LIMIT, RUN_TABLES_LIMIT
+from transports.layout import MIB, RUN_RAW_LIMIT, RUN_TABLES_LIMIT, group_directory
 from transports.listing import BundleReads, Listing
 from transports.mailbox import Mailbox, MailboxMedium
 from transports.positioned import Expecting
@@ -81,8 +81,13 @@ def read_head(mailbox: Mailbox) -> SeenHead | None:
     read = _head_of if len(data) <= _KEPT_HEAD_BYTES else _head_of.__wrapped__
     seen = read(data, group, node)
     if seen.head.drop != place.place_id:
-        raise _elsewhere(node)
+        room, key = group_directory(group), node.key.hex()
+        where = {"drop": f"the folder {room}/{key}", "git": f"the branch lace/{room}{key}"}.get(place.kind)
+        raise _elsewhere(node, hint=_COPIED.format(where) if where is not None else "")
     return seen
+
+
+_COPIED = "If it was copied here from another place, whoever keeps this one may delete {}."
 
 
 @lru_cache(maxsize=_HEADS)
@@ -99,8 +104,8 @@ def _head_of(data: bytes, group: str, node: Verifier) -> SeenHead:
         raise BadSnapshot(f"The head of the mailbox is damaged: {error.message}.") from error
 
 
-def _elsewhere(node: Verifier) -> BadSnapshot:
-    return BadSnapshot(f"The head in the mailbox of {node.text} belongs to another mailbox or place.")
+def _elsewhere(node: Verifier, hint: str = "") -> BadSnapshot:
+    return BadSnapshot(f"The head in the mailbox of {node.text} belongs to another mailbox or place.", hint=hint)
 
 
 def read_run(mailbox: Mailbox, ref: RunRef) -> Run:

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import make_pair
 from tests.people import Person, person_in
 from tests.shelf import Shelf
-from tests.transports.git_hosts import bare_repository
+from tests.transports.git_hosts import bare_repository, git
 from transports import address
 from transports.drop.place import Drop
 from transports.errors import PlaceNotWritable
@@ -457,3 +457,33 @@ def test_what_came_before_the_room_ended_is_not_called_unchanged(pair: tuple[Per
     assert "run the same command again: what came before stays." in refused.err
     del bob.world["free_bytes"]
     assert [found["version"] for found in bob.lace("sync", "stick")["releases"]] == ["1.1.0"]
+
+
+@pytest.mark.parametrize("kind", ["drop", "git"])
+def test_a_mailbox_that_was_copied_from_another_place_is_told_with_what_to_delete(
+    pair: tuple[Person, Person], tmp_path: Path, kind: str
+) -> None:
+    """CYB-17, faults.md row 20: each visit told of it for ever, and named a sync of somebody who never syncs there."""
+    ann, bob = pair
+    first, other = tmp_path / f"first.{kind}", tmp_path / f"other.{kind}"
+    for place in (first, other):
+        if kind == "git":
+            bare_repository(place)
+    ann.lace("place", "add", "first", str(first))
+    ann.lace("sync", "first")
+    bob.lace("place", "add", "other", str(other))
+    bob.lace("sync", "other")
+    if kind == "git":
+        git(other, "fetch", "--quiet", str(first), "refs/heads/lace/*:refs/heads/lace/*", "^refs/heads/lace/place")
+    else:
+        (room,) = (path for path in first.iterdir() if path.is_dir())
+        (mailbox,) = room.iterdir()
+        shutil.copytree(mailbox, other / room.name / mailbox.name)
+    (problem,) = bob.lace("sync", "other", expect=1)["problems"]
+    where = re.search(r"may delete the (?:folder|branch) (\S+)\.$", problem["hint"])
+    assert where is not None
+    if kind == "git":
+        git(other, "update-ref", "-d", f"refs/heads/{where[1]}")
+    else:
+        shutil.rmtree(other / where[1])
+    assert bob.lace("sync", "other")["problems"] == []
