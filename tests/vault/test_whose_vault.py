@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +13,12 @@ from lazy.belonging.adopting import adopt
 from lazy.mend import mend
 from tests.cli.conftest import make_ann
 from tests.faults.cells import Cell, Cells
-from tests.rows import put_text
+from tests.rows import put_text, text_at
 from tests.shelf import Shelf
 from tests.vault.vaults import around, found, write
 from vault.fsck.check import check
+from vault.notes.note import Note, Rotten
+from vault.notes.registry import NOTES
 from vault.releasing import release
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
@@ -126,3 +129,29 @@ def test_a_store_with_no_record_is_not_opened_to_be_mended(alice: Vault) -> None
     with pytest.raises(StoreDamaged) as refused:
         Vault(alice.folder, alice.around, mending=True)
     assert "backup" in refused.value.hint
+
+
+def _of(rotten: Rotten) -> list[Note[Any]]:
+    return [note for note in NOTES if note.rotten is rotten]
+
+
+@pytest.mark.parametrize("note", _of(Rotten.TOLD_AGAIN), ids=lambda note: note.name)
+def test_what_the_records_tell_again_is_what_stood_there(alice: Vault, note: Note[Any]) -> None:
+    """APP-13: docs/notes.md says so of each of these notes."""
+    before = text_at(alice.store, note.name)
+    with alice.store.transaction():
+        put_text(alice.store, note.name, _ROTTEN)
+    mend(alice)
+    assert text_at(alice.store, note.name) == before
+
+
+@pytest.mark.parametrize("note", _of(Rotten.WRITTEN_ANEW), ids=lambda note: note.name)
+def test_what_no_record_tells_is_written_anew_by_each_repair(alice: Vault, note: Note[Any]) -> None:
+    """APP-13: cursors that counted in the log before the repair are not believed, so its epoch never comes back."""
+    with alice.store.transaction():
+        put_text(alice.store, note.name, _ROTTEN)
+    mend(alice)
+    after = text_at(alice.store, note.name)
+    assert after not in {"", _ROTTEN}
+    assert mend(alice).ok
+    assert text_at(alice.store, note.name) not in {"", after}

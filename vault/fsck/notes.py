@@ -16,6 +16,7 @@ __all__ = ["settle_notes", "unreadable_notes"]
 
 # What private files rest on is told again otherwise, or let nobody in (`vault.fsck.rules`).
 _ELSEWHERE: Final = (LEFT_BEHIND, PERMITS)
+_NEVER_DROPPED: Final = {Rotten.TOLD_AGAIN, Rotten.WRITTEN_ANEW}
 _SAID = "What is noted as {!r} cannot be read, and what needs it is refused. {} A repair drops it: lace fsck --repair"
 
 
@@ -41,7 +42,7 @@ def settle_notes(store: Store) -> None:
 def _unreadable(store: Store) -> Iterator[tuple[Note[Any], str, str]]:
     for key, value in store.rows("SELECT key, value FROM meta ORDER BY key"):
         found = note_of(str(key))
-        if found is None or found[0] in _ELSEWHERE or found[0].rotten is Rotten.TOLD_AGAIN:
+        if found is None or found[0] in _ELSEWHERE or found[0].rotten in _NEVER_DROPPED:
             continue
         try:
             found[0].read(str(value))

@@ -35,6 +35,7 @@ class Rotten(StrEnum):
     PASSED_OVER = "what cannot be read of it counts for nothing, and a repair drops that"
     REFUSED = "what needs it is refused until a repair"
     TOLD_AGAIN = "a repair tells it again by the records of the vault"
+    WRITTEN_ANEW = "no record tells it: a repair writes another"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -49,7 +49,8 @@ _BEGINNINGS = ("vault.beginning", "vault.fsck.identity")
 _ADOPTING = "lazy.belonging.adopting"
 
 
-# Whose vault it is: everything rests on these, so each is compared with the records, and told by them again
+# Whose vault it is: everything rests on these, so each but the last two is compared with the records, and told by them
+# again
 
 NODE: Final = Note(
     "node",
@@ -105,7 +106,7 @@ EPOCH: Final = Note(
     "The life of the exposure log: cursors of another epoch are not believed.",
     "Each repair gives another one.",
     ("vault.beginning", "vault.fsck.repair"),
-    rotten=Rotten.TOLD_AGAIN,
+    rotten=Rotten.WRITTEN_ANEW,
 )
 GENERATION: Final = Note(
     "generation",
@@ -113,7 +114,7 @@ GENERATION: Final = Note(
     "How many transactions changed anything.",
     "Never.",
     ("vault.store.cache",),
-    rotten=Rotten.TOLD_AGAIN,
+    rotten=Rotten.WRITTEN_ANEW,
 )
 
 
