@@ -238,9 +238,9 @@ def _unanswered(found: Any) -> Unanswered | None:
 
 
 _UNANSWERED: Form[Unanswered | None] = json_of(
-    "a list of the last number of the audit trail, the words that it was given, what it came to, where it moved the"
-    " folder the desk with the trees before (or empty) and after, and the first 16 hex digits of BLAKE3 over these as"
-    " JSON",
+    "a list of five: the last number of the audit trail; the words that it was given; what it came to; where it moved a"
+    " folder, the desk and its trees before (or empty) and after, else none of these; and the first 16 hex digits of"
+    " BLAKE3 over the other four as JSON",
     None,
     _unanswered,
     lambda found: [*found, _sum_of([*found])] if found else None,
