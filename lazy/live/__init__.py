@@ -4,7 +4,7 @@
 |---|---|
 | `reaching`, `local_vault`, `visiting`, `trips` | the side that connects: to whom, and what it says and hears a trip |
 | `serving`, `answering`, `offering` | the side that listens: a vault served, one request, and its state told in tiers |
-| `standing`, `common`, `terse` | what a side says of itself first, what the other has by that, and saying it shortly |
+| `standing`, `presumed`, `terse` | what a side says of itself first, what the other has then, and saying it shortly |
 | `cursors`, `bookmark` | how far each has read the log of the other, as it is remembered, and when that moves |
 | `behind` | what follows a damaged record, and is not moved again until that is mended |
 | `sending`, `intake`, `outcome` | shared records as frames, frames into the vault, and what became of them |

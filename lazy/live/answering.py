@@ -14,12 +14,12 @@ from lazy.belonging.requests import REQUESTS_KEPT
 from lazy.came import NewRelease
 from lazy.interlace.tiers import pack_offer
 from lazy.live.bookmark import Bookmark
-from lazy.live.common import has_some, knows_much
 from lazy.live.cursors import ExposureCursor, place_of
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake, passed_by
 from lazy.live.offering import HINTS_FROM, TierAnswer, tell
 from lazy.live.outcome import DAMAGED, Outcome
+from lazy.live.presumed import has_some, knows_much
 from lazy.live.sending import list_after, send_after, send_named
 from lazy.live.standing import TIERS, Standing, agree, my_standing
 from lazy.live.terse import in_short, shared_words, taken_as, takes_short

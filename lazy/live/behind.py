@@ -2,7 +2,7 @@
 
 A cursor stays before such a record, on either side: it comes once it is whole. What follows it came all the same, and
 would come again. So whoever visits remembers that, and the next visit compares by names or in tiers first. That says no
-more than what is likely, as `lazy.live.common` does: what is whole by then is among what is lacking, and comes.
+more than what is likely, as `lazy.live.presumed` does: what is whole by then is among what is lacking, and comes.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ from dataclasses import replace
 from lazy.belonging.circle import request_record, wants_in
 from lazy.came import ExchangeResult
 from lazy.live.behind import Behind
-from lazy.live.common import has_grown
 from lazy.live.cursors import ExposureCursor, known, place_of
 from lazy.live.intake import damaged_there
 from lazy.live.outcome import DAMAGED, Outcome
+from lazy.live.presumed import has_grown
 from lazy.live.reaching import Reached, reached
 from lazy.live.sending import amount, send_after, send_named
 from lazy.live.standing import TIERS, Standing, my_standing

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Set
 
 from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.tiers import Asks, Difference, TierReader, pack_asks, read_offer
-from lazy.live.common import has_some
 from lazy.live.cursors import ExposureCursor, place_of
 from lazy.live.offering import HINTS_FROM
+from lazy.live.presumed import has_some
 from lazy.live.shelves import VaultShelf
 from lazy.live.standing import Standing
 from transports.http.stream import StreamWriter
