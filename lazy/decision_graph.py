@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from vault.records import RecordHash
-from vault.revisions.graph import json_texts, only_above
+from vault.revisions.graph import json_texts, only_above, parents_of
 from vault.store import Store
 
 __all__ = ["Graph", "Made", "above_sides"]
@@ -16,7 +16,6 @@ _MADE = """
 SELECT c.hash, c.tree, c.signer, c.signer IN (SELECT node FROM member),
     EXISTS (SELECT 1 FROM release WHERE commit_hash = c.hash), ifnull(s.content, 0)
 FROM json_each(?) up CROSS JOIN commits c ON c.hash = up.value LEFT JOIN shared s ON s.p = c.p ORDER BY c.hash"""
-_PARENTS = "SELECT child, parent FROM parent WHERE child IN (SELECT value FROM json_each(?)) ORDER BY child, parent"
 
 
 class Made(NamedTuple):
@@ -53,14 +52,12 @@ def above_sides(store: Store, sides: Iterable[RecordHash], results: Iterable[Rec
     given = {one.text for one in results}
     # Common history is long, and nobody decides about it: what is above it alone is looked at.
     rows = store.rows(_MADE, json_texts(given | only_above(store, given, {one.text for one in sides})))
-    parents: dict[str, list[str]] = {str(row[0]): [] for row in rows}
-    for child, parent in store.rows(_PARENTS, json_texts(parents)):
-        parents[str(child)].append(str(parent))
+    parents = parents_of(store, [str(row[0]) for row in rows])
     found = {
         str(text): Made(
             RecordHash.parse(str(tree)),
             str(signer),
-            tuple(parents[str(text)]),
+            tuple(parents.get(str(text), ())),
             bool(is_members),
             bool(is_released),
             bool(content),

@@ -121,6 +121,13 @@ def test_the_terminal_writes_no_shared_folder_itself() -> None:
             assert not {alias.name for alias in node.names} & writing, name(path)
 
 
+def test_the_terminal_asks_the_store_nothing_in_sql() -> None:
+    """What a screen or a verb shows is read by the floors below, each question once (architecture, section 3)."""
+    asks = re.compile(r"\bstore\.(?:rows|run)\(")
+    above = [path for path in MODULES if path.is_relative_to(ROOT / "lace_tui")]
+    assert not [name(path) for path in above if asks.search(path.read_text("utf-8"))]
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name)
 def test_module_is_readable(path: Path) -> None:
     """Each module says what it is and what it offers, and can be read in one sitting."""

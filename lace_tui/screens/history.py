@@ -42,7 +42,7 @@ from vault.folder.work import Changes, Committed, Unchanged, changes, commit
 from vault.plural import few, more_lines
 from vault.profile import Release, Resolution
 from vault.records import RecordHash
-from vault.revisions.history import line_head
+from vault.revisions.history import line_head, revisions_of
 from vault.revisions.labels import Labelled, NothingToLabel, set_label
 from vault.vault import Vault
 from vault.watch import Watch
@@ -312,17 +312,17 @@ def _nameless(vault: Vault, key: str, here: Path) -> _Nameless:
         NothingToLabel: it is somebody else's, or there is none yet.
     """
     found, there = commits_of(vault, key) if key else None, desk_at(vault, here)
-    asked = "SELECT desk, number FROM rev WHERE commit_hash = ? AND node = ? ORDER BY number LIMIT 1"
-    rows = vault.store.rows(asked, found.text, vault.node.text) if found else []
-    if found and not rows:
+    mine = [head for head in revisions_of(vault.store, found) if head.node == vault.node.text] if found else []
+    if found and not mine:
         raise NothingToLabel(
             "This is not a revision of your line, and a label is for good.", hint="Select a commit of yours in History."
         )
-    desk = str(rows[0][0]) if rows else there
+    first = min(mine, key=lambda head: head.number, default=None)
+    desk = first.desk if first is not None else there
     newest = line_head(vault.store, vault.node.text, desk)
     if newest is None:
         raise NothingToLabel(f"Your line of {desk} has no revision yet.")
-    meant, number = (found, int(str(rows[0][1]))) if found and rows else (newest.commit, newest.number)
+    meant, number = (newest.commit, newest.number) if first is None else (first.commit, first.number)
     option = "" if desk == there == MAIN else f" {as_option('--desk', desk)}"
     return _Nameless(desk, meant, number, meant == newest.commit, option)
 

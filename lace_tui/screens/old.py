@@ -5,7 +5,6 @@ Plain code without a screen; each function runs in a thread.
 
 from __future__ import annotations
 
-import json
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,8 +30,8 @@ from vault.names import SELF
 from vault.plural import more_lines
 from vault.profile import Release, read
 from vault.records import RecordHash, Seal, parse_record
-from vault.revisions.graph import nearest_below
-from vault.revisions.history import commit_info, revision_of
+from vault.revisions.graph import nearest_below, parents_of
+from vault.revisions.history import commit_info, revision_of, revisions_of
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -119,16 +118,12 @@ def _of_entry(vault: Vault, key: str) -> ResolvedCommit:
     commit = commits_of(vault, key)
     if commit is None:
         raise NoFiles("This entry has no files of its own.")
-    rows = vault.store.rows(
-        "SELECT node, desk FROM rev WHERE commit_hash = ? ORDER BY node <> ?, node LIMIT 1",
-        commit.text,
-        vault.node.text,
-    )
+    found = revisions_of(vault.store, commit)
     info = commit_info(vault.store, commit)
-    if rows:
-        node, desk = str(rows[0][0]), str(rows[0][1])
-        owner = SELF if node == vault.node.text else label_of(vault, node)
-        return resolve(vault, f"{owner}/{desk}@{commit}")
+    if found:
+        one = next((head for head in found if head.node == vault.node.text), found[0])
+        owner = SELF if one.node == vault.node.text else label_of(vault, one.node)
+        return resolve(vault, f"{owner}/{one.desk}@{commit}")
     if not vault.store.have([info.tree]):
         raise NotShared("The content of this commit is not shared: it was never released.")
     return ResolvedCommit(commit, info.tree, info.signer, info.desk, f"{info.desk}, a commit of its own", None)
@@ -269,11 +264,7 @@ def foreseen_lines(plan: Foreseen) -> list[str]:
 
 def drawings(vault: Vault, lines: list[LogLine]) -> list[str]:
     """Return the lineage of the commits of a log, one drawing a line."""
-    commits = [line.hash.text for line in lines if line.app == "lace/commit"]
-    parents: dict[str, list[str]] = {}
-    asked = "SELECT child, parent FROM parent WHERE child IN (SELECT value FROM json_each(?)) ORDER BY child, parent"
-    for child, parent in vault.store.rows(asked, json.dumps(commits)):
-        parents.setdefault(str(child), []).append(str(parent))
+    parents = parents_of(vault.store, [line.hash.text for line in lines if line.app == "lace/commit"])
     return draw(
         Row(line.hash.text, parents.get(line.hash.text, ())) if line.app == "lace/commit" else Row(None)
         for line in lines

@@ -12,6 +12,7 @@ from lace_tui.cli.who import given_name, who
 from lace_tui.verbs.placing import meeting
 from lace_tui.words.inert import inert
 from lazy.belonging.adopting import adopt, out_of_reach
+from lazy.belonging.forks import has_forked
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import former, is_member, members
 from lazy.places.registry import places
@@ -94,7 +95,7 @@ def _forgotten(vault: Vault) -> str:
 def _calls_for_it(vault: Vault) -> bool:
     """Tell whether something speaks for a new key: this vault may not sign or release, or its key was revoked."""
     me = vault.node.text
-    if former(vault, me) is not None or vault.store.rows("SELECT 1 FROM vector WHERE node = ? AND forked", me):
+    if former(vault, me) is not None or has_forked(vault, me):
         return True
     return any(away(vault, desk.name) for desk in desks(vault)) or not _may_sign(vault)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from lace_tui.cli.context import Context
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.words.inert import inert
+from lazy.people import members
 from vault.files import read_bounded
 from vault.rules import (
     FactSource,
@@ -77,8 +78,8 @@ def _given(path: Path) -> FactSource:
 def _of_vault(context: Context) -> FactSource:
     """Return the record facts of the vault here, with who this is and who belongs."""
     with context.open_vault() as vault:
-        members = [(str(row[0]),) for row in vault.store.rows("SELECT node FROM member")]
-        return StoreFacts(vault.store.path, {"Here": [(vault.node.text,)], "Member": members})
+        belong = [(member.node,) for member in members(vault)]
+        return StoreFacts(vault.store.path, {"Here": [(vault.node.text,)], "Member": belong})
 
 
 def _harmless(lines: Iterable[str]) -> list[str]:

@@ -16,7 +16,7 @@ from lazy.address import Pruned, case_number, kept, one_of_several, several_revi
 from lazy.people import label_of, node_of
 from vault.desk_folders import NoSuchDesk, desks
 from vault.revisions.cases import Address, Case, Hash, Label, Number, parse_address, parse_case
-from vault.revisions.history import line_head, revisions
+from vault.revisions.history import has_desk, line_head, revisions
 from vault.revisions.nodes import NodeReader
 from vault.revisions.reads import Care, Outcome, ReadAnswer, read_line, read_tree
 from vault.revisions.waiting import NEVER, Line, Notice, Request, Requests, brought_up
@@ -101,7 +101,7 @@ def _require_known(vault: Vault, node: str, desk: str) -> None:
     """
     if line_head(vault.store, node, desk) is not None or desk in {found.name for found in desks(vault)}:
         return
-    if not vault.store.rows("SELECT 1 FROM rev WHERE desk = ?1 UNION ALL SELECT 1 FROM release WHERE desk = ?1", desk):
+    if not has_desk(vault.store, desk):
         raise NoSuchDesk(f"There is no desk {shown(desk)} here, and no friend has one of that name.")
 
 

@@ -13,7 +13,7 @@ from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["fork_ends", "forks", "note_forks", "tell_forks"]
+__all__ = ["fork_ends", "forks", "has_forked", "note_forks", "tell_forks"]
 
 _LOWEST = """SELECT node, min(seq) FROM (SELECT node, seq FROM log WHERE node = ifnull(?, node) GROUP BY node, seq
     HAVING count(DISTINCT plex) > 1) GROUP BY node ORDER BY node"""
@@ -32,6 +32,11 @@ def forks(vault: Vault, node: str | None = None) -> list[ForkProof]:
         one, other = (bytes(row[0]) for row in vault.store.rows(_TWO, who, seq))
         found.append(ForkProof.of(one, other))
     return found
+
+
+def has_forked(vault: Vault, node: str) -> bool:
+    """Tell whether two entries of a node's log are known under one Seq."""
+    return bool(vault.store.rows("SELECT 1 FROM vector WHERE node = ? AND forked", node))
 
 
 def fork_ends(vault: Vault, node: str) -> list[RecordHash]:

@@ -27,6 +27,7 @@ __all__ = [
     "nearest_common",
     "newest",
     "only_above",
+    "parents_of",
     "tree_is_here",
 ]
 
@@ -63,6 +64,15 @@ def ancestors(store: Store, commit: RecordHash) -> set[str]:
 def all_parents(store: Store, heads: Collection[str]) -> Mapping[str, Sequence[str]]:
     """Return the parents of some commits and of all that are below them, as hash texts."""
     return _parents_below(store, heads, -1)
+
+
+def parents_of(store: Store, commits: Iterable[str]) -> dict[str, list[str]]:
+    """Return the parents of some commits, as hash texts in their order; what has none is not in it."""
+    query = "SELECT child, parent FROM parent WHERE child IN (SELECT value FROM json_each(?)) ORDER BY child, parent"
+    found: dict[str, list[str]] = {}
+    for child, parent in store.rows(query, json_texts(commits)):
+        found.setdefault(str(child), []).append(str(parent))
+    return found
 
 
 def _parents_below(store: Store, heads: Collection[str], most: int) -> dict[str, list[str]]:

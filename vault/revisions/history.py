@@ -33,6 +33,7 @@ __all__ = [
     "changed_paths",
     "commit_info",
     "commit_time",
+    "has_desk",
     "is_first",
     "last_shared",
     "line_head",
@@ -44,6 +45,7 @@ __all__ = [
     "revision",
     "revision_of",
     "revisions",
+    "revisions_of",
     "sealed_record",
     "shared_before",
     "shown_version",
@@ -167,7 +169,19 @@ def revision_of(store: Store, node: str, desk: str, commit: RecordHash) -> Head 
     return as_head(node, desk, row[0]) if row else None
 
 
-def as_head(node: str, desk: str, row: tuple[Any, ...]) -> Head:
+def revisions_of(store: Store, commit: RecordHash) -> list[Head]:
+    """Return each revision that is a commit, of whoever's line, by node, desk and number."""
+    query = "SELECT node, desk, number, hash, commit_hash FROM rev WHERE commit_hash = ? ORDER BY node, desk, number"
+    return [as_head(str(node), str(desk), row) for node, desk, *row in store.rows(query, commit.text)]
+
+
+def has_desk(store: Store, desk: str) -> bool:
+    """Tell whether anybody has a revision or a release of a desk of that name, as far as is known here."""
+    query = "SELECT 1 FROM rev WHERE desk = ?1 UNION ALL SELECT 1 FROM release WHERE desk = ?1 LIMIT 1"
+    return bool(store.rows(query, desk))
+
+
+def as_head(node: str, desk: str, row: Sequence[Any]) -> Head:
     """Return a row of number, hash and commit hash as the revision of a line."""
     number, rev, commit = row
     return Head(node, desk, int(number), RecordHash.parse(str(rev)), RecordHash.parse(str(commit)))
