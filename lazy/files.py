@@ -19,6 +19,7 @@ from vault.files import (
     AtomicFile,
     FileTooLarge,
     Unreadable,
+    free_name,
     fsync_directory,
     make_directory,
     read_bounded,
@@ -65,6 +66,7 @@ def write_noted(vault: Vault, wanted: Mapping[str, bytes]) -> None:
     for name, data in wanted.items():
         path = root / name
         if not _lies_there(path, data):
+            _move_aside(path)
             with AtomicFile(path, named_later=True) as file:
                 file.write(data)
             touched.add(path.parent)
@@ -76,6 +78,19 @@ def write_noted(vault: Vault, wanted: Mapping[str, bytes]) -> None:
                 path.unlink(missing_ok=True)
             except OSError as error:
                 refuse_write(path, error)
+
+
+def _move_aside(path: Path) -> None:
+    """Give a directory that stands where a file goes another name: no file takes its place, and it may hold something.
+
+    Raises:
+        NotWritable: it cannot be moved.
+    """
+    if path.is_dir() and not path.is_symlink():
+        try:
+            path.rename(free_name(path))
+        except OSError as error:
+            refuse_write(path, error)
 
 
 def _lies_there(path: Path, data: bytes) -> bool:

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from lazy.files import write_lazy_files
+from lazy.mend import mend
 from lazy.people import members, peers
 from lazy.places.registry import places
 from lazy.vectors import my_vector
 from tests.faults.circle import befriend, found, visit, write
 from vault import releasing
 from vault.files import NotWritable
+from vault.fsck.check import check
 from vault.sexp import loads
 from vault.vault import Vault
 
@@ -80,3 +82,16 @@ def test_what_lies_under_their_names_is_written_over_or_named(tmp_path: Path) ->
     (folder / "queue" / "old.sexp").mkdir()
     with pytest.raises(NotWritable, match=r"old\.sexp"):
         write_lazy_files(alice)
+
+
+def test_a_directory_under_their_names_keeps_nobody_from_a_repair_or_a_visit(tmp_path: Path) -> None:
+    """LAZ-79, APP-13: a repair said to run a repair, and each visit ended with what is only for people to read."""
+    alice = _circle(tmp_path)
+    path = alice.dot / "lazy" / "peers.sexp"
+    text = path.read_text()
+    path.unlink()
+    (path / "mine").mkdir(parents=True)
+    assert not check(alice).ok
+    assert mend(alice).ok
+    assert path.read_text() == text
+    assert path.with_name("peers.sexp.2").joinpath("mine").is_dir()
