@@ -12,7 +12,7 @@ import pytest
 
 from tests.transports.git_hosts import bare_repository, git
 from tests.transports.git_places import got
-from tests.transports.helpers import additions, key, put, some_records
+from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.git import folding
 from transports.git.command import GitRunner
 from transports.git.folding import fold
@@ -22,6 +22,8 @@ from transports.git.packs import write_pack
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri
 from transports.git.upkeep import holds_pieces, mark_pieces, packs
+from transports.mailbox import Mailbox
+from transports.reading import read_head
 from vault.files import DiskFull
 
 _MANY = 40
@@ -142,3 +144,29 @@ def test_packs_that_an_index_of_several_names_stay(runner: GitRunner) -> None:
     fold(runner.repository, Objects(runner))
     assert len(packs(runner.repository)) == 2
     assert Objects(runner).read(list(stored)) == list(stored.values())
+
+
+def test_what_somebody_wrote_over_branches_again_and_again_does_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-17, faults.md row 34: of whoever may push, each visit left up to 128 MiB more in the vault of everybody."""
+    monkeypatch.setattr("transports.git.upkeep._LARGE", 1_000_000)
+    bare, chance = bare_repository(tmp_path / "host.git"), Random(1)
+    with closing(GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)) as owner:
+        put(owner, key(1), additions(some_records(1)))
+        branch = f"refs/heads/{_branch(bare)}"
+    sizes = []
+    for _ in range(12):
+        blob = git(bare, "hash-object", "-w", "--stdin", stdin=chance.randbytes(400_000))
+        tree = git(bare, "mktree", stdin=f"100644 blob {blob}\tbig\n".encode())
+        git(bare, "update-ref", branch, git(bare, "commit-tree", tree, "-m", "x"))
+        with closing(GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom)) as reader:
+            assert read_head(Mailbox(reader, GROUP, key(1).verifier)) is None
+            sizes.append(sum(pack.stat().st_size for pack in packs(reader.private.path)))
+    assert max(sizes) > 1_000_000
+    assert max(sizes) < 2_000_000
+
+
+def _branch(bare: Path) -> str:
+    names = git(bare, "for-each-ref", "--format=%(refname:lstrip=2)").split()
+    return next(name for name in names if name != "lace/place")

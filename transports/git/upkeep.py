@@ -49,6 +49,8 @@ __all__ += ["mark_pieces", "mark_torn", "packs", "singles", "tidy", "torn_object
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
 _SINGLES = 16_384  # objects that lie singly, after which the private repository is begun anew
 _PACKS = 256  # files; more are put together
+_LARGE = 64 * MIB  # bytes of packs but those of pieces; more may be what somebody wrote over branches, ever anew
+_BEGUN = "begun"  # a file with how many lay here after the first visit
 _PIECES = ".pieces"
 _TORN = "torn"  # a file that says that what lies here is to be fetched again
 _CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
@@ -57,6 +59,7 @@ _PACKED = re.compile(rb"(?:#[^\n]*\n)?(?:[0-9a-f]{40} refs/[!-~]+\n(?:\^[0-9a-f]
 _PACKED_BYTES = 4 * MIB
 _TURN_SECONDS = 600.0  # that another process is waited for, as for a visit
 _HOLD = "lace-hold"  # not named .lock, which is git's word
+_FIGURES = 18  # of that number
 _FIRST_LETTERS = 2  # of an object's name, which name the directory that it lies in
 _SUM = 20  # bytes at the end of an index: the SHA-1 of all that stands before them
 
@@ -247,11 +250,14 @@ def tidy(path: Path, *, begins_anew: bool) -> None:
         with contextlib.suppress(OSError):
             leftover.unlink()
     if begins_anew:
-        for part in ("objects", "refs", "shallow", "packed-refs", _TORN):
+        for part in ("objects", "refs", "shallow", "packed-refs", _TORN, _BEGUN):
             shutil.rmtree(path / part, ignore_errors=True)
             with contextlib.suppress(OSError):
                 (path / part).unlink(missing_ok=True)
         lay_out(path)
+    elif not (path / _BEGUN).exists() and (size := _kept_bytes(path)):
+        with contextlib.suppress(OSError, LaceError):  # the next visit says it
+            write_atomic(path / _BEGUN, str(size).encode(), durable=False)
     marks = list((path / "objects" / "pack").glob(f"*{_PIECES}"))
     marked = [mark.with_suffix(".pack") for mark in marks]
     if sum(pack.stat().st_size for pack in marked if pack.is_file()) <= _TRIM:
@@ -320,4 +326,18 @@ def _is_worn(path: Path) -> bool:
     """Tell whether so many small things lie here that beginning anew is cheaper than going on."""
     sample = path / "objects" / "17"  # names are spread evenly over 256 directories
     singles = sum(1 for _ in sample.iterdir()) if sample.is_dir() else 0
-    return singles * 256 > _SINGLES or len(packs(path)) > _PACKS
+    return singles * 256 > _SINGLES or len(packs(path)) > _PACKS or _is_grown(path)
+
+
+def _is_grown(path: Path) -> bool:
+    """Tell whether much more lies here than the branches needed when it began: what they left stays in its pack."""
+    begun = (_read(path / _BEGUN, _FIGURES) or b"").decode("ascii", "replace")
+    return begun.isdecimal() and _kept_bytes(path) > max(_LARGE, 2 * int(begun))
+
+
+def _kept_bytes(path: Path) -> int:
+    total = 0
+    for pack in packs(path):
+        with contextlib.suppress(OSError):
+            total += 0 if holds_pieces(pack) else pack.stat().st_size
+    return total
