@@ -87,8 +87,7 @@ def sync(
         PlaceError: nothing could be done at any place, and something was to be read or is to be mended there.
         PeerError, DataError: no place could be done, the last for this: what lies there, or here, breaks the format.
         NoRoom: no place could be done, the last for this: the disk has no room for what is listed there.
-        VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: this vault may sign nothing; what all places
-            have was read.
+        MayNotSign: what all places have was read.
         Cancelled: the person stopped it; what was stored stays.
     """
     if dry_run:

@@ -153,7 +153,7 @@ def planned_version(vault: Vault, desk: str, version: Version | None, found: Cha
         source: has the pages of the folder's tree.
 
     Raises:
-        VaultBehindMark and the like: as `Vault.check_plan`.
+        MayNotSign: as `Vault.check_plan`.
         VersionTaken: as `check_free`.
         BadVersion: none was named, and none can follow the highest.
         SavedMeanwhile, RulesUnclear, FolderGone, FolderEmptied: as `seal_commit`.

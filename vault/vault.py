@@ -344,7 +344,7 @@ class Vault:
 
         Raises:
             Locked: another process kept the vault too long.
-            VaultBehindMark, OtherMachine: the vault was copied or restored, found before anything is signed.
+            MayNotSign: the vault was copied or restored, found before anything is signed.
             VaultMoved: it lies elsewhere since it was opened.
         """
         with (
@@ -382,7 +382,7 @@ class Vault:
 
         Raises:
             Locked: another process kept the vault too long.
-            VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: as `writing`.
+            MayNotSign: as `writing`.
         """
         with self.lock.held(timeout=LOCK_SECONDS), closing(Writer(self)) as writer:
             try:
@@ -396,7 +396,7 @@ class Vault:
 
         Raises:
             Locked: another process kept the vault too long.
-            VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: as `writing`.
+            MayNotSign: as `writing`.
         """
         with closing(Writer(self)) as writer:
             try:

@@ -277,8 +277,7 @@ class Writer:
         """Compare the vault with the mark beside the key before anything is signed.
 
         Raises:
-            VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: the vault is a copy or a restored
-                backup, or its key was moved.
+            MayNotSign: it is a copy or a restored backup, or its key was moved.
         """
         try:
             self._ask_mark()
@@ -290,7 +289,7 @@ class Writer:
         """Refuse as `check_mark`, and change nothing; return what the mark says, and my last entry as it was compared.
 
         Raises:
-            VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: as `check_mark`.
+            MayNotSign: as `check_mark`.
         """
         vault, mark = self._vault, self._vault.mark
         node = vault.node

@@ -14,7 +14,7 @@ from vault.fsck.drafts import note_told
 from vault.fsck.repair import REJOIN
 from vault.fsck.report import BadThing, FsckReport
 from vault.fsck.unopened import DAMAGED, MendedFirst
-from vault.identity.mark import OtherMachine, VaultBehindMark, VaultForked
+from vault.identity.mark import MayNotSign
 from vault.plural import plural
 from vault.settings_file import can_restore
 from vault.store.database import StoreDamaged
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Checked", "checked", "checked_lines", "tell"]
 
-_MAY_NOT_SIGN = {error.code for error in (VaultBehindMark, VaultForked, OtherMachine)}
+_MAY_NOT_SIGN = {error.code for error in MayNotSign.__subclasses__()}
 _STORE = "store.db"  # and its head: what else was put aside is of records
 
 Tone = Literal["bad", "good", "note", "plain"]

@@ -46,7 +46,7 @@ class Server:
         BadArguments: the address is none.
         GroupUnknown: the vault knows nothing of its group yet, so there is nothing to serve.
         AddressInUse: nobody can listen there.
-        VaultBehindMark, KeyLocked, ...: this vault may not speak for its node.
+        MayNotSign, KeyLocked, ...: this vault may not speak for its node.
     """
 
     def __init__(

@@ -46,7 +46,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
     Raises:
         BadArguments: an address is none.
         AddressInUse: nobody can listen there.
-        VaultBehindMark, KeyLocked, ...: this vault may not speak for its node.
+        MayNotSign, KeyLocked, ...: this vault may not speak for its node.
     """
     host_and_port(args.listen)
     if args.address and not host_and_port(args.address)[0]:
@@ -76,7 +76,7 @@ def _begin(context: Context, args: argparse.Namespace, told: queue.Queue[Served]
     """Make a server of the node that this vault is now.
 
     Raises:
-        AddressInUse, VaultBehindMark, KeyLocked, ...: as of `run`.
+        AddressInUse, MayNotSign, KeyLocked, ...: as of `run`.
     """
     rate = args.rate * 1000 if args.rate else None
     with context.open_vault() as vault:

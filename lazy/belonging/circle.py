@@ -192,7 +192,7 @@ def leave_request(vault: Vault, medium: MailboxMedium) -> bool:
     """Leave my request in my mailbox at a place, unless I am a member or was never invited; tell whether it was.
 
     Raises:
-        VaultBehindMark, OtherMachine, ...: as `Vault.check_mark`.
+        MayNotSign: as `Vault.check_mark`.
         PlaceError: the place takes nothing.
     """
     if not wants_in(vault):
@@ -217,7 +217,7 @@ def request_record(vault: Vault) -> bytes:
     """Return the request to be let in, or the admission of an adopted node, as a stored record.
 
     Raises:
-        VaultBehindMark, OtherMachine, ...: as `Vault.check_mark`.
+        MayNotSign: as `Vault.check_mark`.
     """
     admission = vault.store.note(ADMISSION)
     if admission is not None:

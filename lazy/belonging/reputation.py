@@ -150,7 +150,7 @@ def note_turned_away(vault: Vault, node: str, place: str) -> str:
     Strangers cost nothing to make: after so many of them no new one is noted.
 
     Raises:
-        Locked, VaultBehindMark, ...: as `Vault.writing`.
+        Locked, MayNotSign, ...: as `Vault.writing`.
     """
     gone = former(vault, node)
     code = "revoked" if gone is not None else _KNOCKED

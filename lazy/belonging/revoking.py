@@ -172,7 +172,7 @@ def plan_revocation(vault: Vault, name: str, *, last: int | None = None) -> Revo
         NoSuchPeer: nobody by that name belongs.
         AlreadyRevoked: it was revoked before, and `last` is no lower cut that I may say.
         NoSuchEntry: the entry `last` is not here, or there are two of that number.
-        VaultBehindMark and the like: as `Vault.check_plan`.
+        MayNotSign: as `Vault.check_plan`.
     """
     planned = _planned(vault, name, last)
     vault.check_plan()

@@ -28,12 +28,13 @@ from lazy.problems import Problem, damaged_here
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Traffic
 from lazy.visits.errand import Errand
-from lazy.visits.rounds import HELD, close_round, held_back, note_held, unknown_in, vector_of
+from lazy.visits.rounds import close_round, held_back, note_held, unknown_in, vector_of
 from lazy.visits.visit_end import finish
 from transports.address import AddressKind
 from transports.errors import OnlyRead, RefusedThere
 from transports.http.paths import REQUEST_PATH, TAKEN
 from transports.http.stream import StreamWriter
+from vault.identity.mark import MayNotSign
 from vault.records import RecordHash
 from vault.revisions.history import releases_shown
 from vault.vault import Vault
@@ -130,7 +131,7 @@ class _Visit:
             return self.result
         try:
             self._exchange_all()
-        except HELD as error:
+        except MayNotSign as error:
             note_held(self.vault, self.count, self.result, error)
         return self.result
 

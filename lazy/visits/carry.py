@@ -257,8 +257,7 @@ def apply_bundle(
         BadOneFile: it is none, or was cut off or changed on the way; nothing was taken in.
         OtherGroup: it is another group's.
         BundleNeedsMore: it continues what I do not have.
-        VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: this vault may sign nothing; what came was
-            stored.
+        MayNotSign: what came was stored.
         Cancelled: the person stopped it; what was stored stays.
     """
     _require_file(path)

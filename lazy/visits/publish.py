@@ -91,7 +91,7 @@ def publish_mine(
 
     Raises:
         PlaceError: the medium refuses; the mailbox still shows its former state.
-        VaultBehindMark, OtherMachine, ...: as `Vault.check_mark`; a copy of me signs no head.
+        MayNotSign: as `Vault.check_mark`; a copy of me signs no head.
         Cancelled: the person stopped it.
     """
     if vault.founding is None:

@@ -20,7 +20,7 @@ from transports.mailbox import ByteCount
 from vault.desks.paths import FolderPath
 from vault.errors import Cancelled, LaceError
 from vault.folder.divergence import note_doubled, note_parted
-from vault.identity.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
+from vault.identity.mark import MayNotSign
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.revisions.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
 from vault.store.sums import PutOff
@@ -31,10 +31,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.visits.scoping import ScopedSync
 
-__all__ = ["HELD", "close_round", "held_back", "new_release", "note_held", "unknown_in", "unless_held", "vector_of"]
-
-HELD = (VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode)
-"""Why a vault may sign nothing yet: it is restored or a copy, and reads before it says anything."""
+__all__ = ["close_round", "held_back", "new_release", "note_held", "unknown_in", "unless_held", "vector_of"]
 
 _LITTLE = 16 << 20  # bytes: no more is proven once the person asked to stop, and no less is worth to be told
 
@@ -46,7 +43,7 @@ def held_back(vault: Vault) -> LaceError | None:
     """
     try:
         vault.check_mark()
-    except HELD as error:
+    except MayNotSign as error:
         return error
     return None
 
@@ -62,7 +59,7 @@ def unless_held(results: list[PlaceResult], *, tells_held: bool) -> list[PlaceRe
     """Return what visits came to; where this vault may sign nothing, tell that with the first or raise it.
 
     Raises:
-        VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: it may sign nothing, and is not to tell so.
+        MayNotSign: it may sign nothing, and is not to tell so.
     """
     first = next((result for result in results if result.held is not None), None)
     if first is None or first.held is None:

@@ -29,7 +29,7 @@ from lazy.visits.owners import gathered
 from lazy.visits.passes import Passes
 from lazy.visits.plans import VisitPlan, amount, plan_visit
 from lazy.visits.publish import publish_mine
-from lazy.visits.rounds import HELD, close_round, held_back, note_held, unknown_in, vector_of
+from lazy.visits.rounds import close_round, held_back, note_held, unknown_in, vector_of
 from lazy.visits.sending import Outgoing, is_current
 from lazy.visits.visit_end import finish
 from transports.address import AddressKind
@@ -37,6 +37,7 @@ from transports.errors import WRITE_REFUSALS, MailboxSetBack
 from transports.mailbox import MailboxMedium
 from transports.proven import Proven
 from vault.errors import DataError, PeerError, PlaceError
+from vault.identity.mark import MayNotSign
 from vault.plural import bytes_text
 from vault.records import RecordHash
 from vault.revisions.history import ReleasesShown, releases_shown
@@ -75,7 +76,7 @@ def show(vault: Vault, place: Place, medium: MailboxMedium, plan: VisitPlan) -> 
 
     Raises:
         PlaceError: the medium is gone.
-        VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: as `carry_out`, of a plan that only sends.
+        MayNotSign: as `carry_out`, of a plan that only sends.
     """
     result = PlaceResult(place.name, place.kind)
     result.vector_before = result.vector_after = vector_of(vault)
@@ -123,7 +124,7 @@ def carry_out(
     at = _Visit(vault, place, medium, plan, errand, Receiver(vault, place.name), result)
     try:
         _carry_out(at, before, may_sign=reason is None)
-    except HELD as error:
+    except MayNotSign as error:
         if result.refusal is not None:
             _note_refusal(result, result.refusal)
         note_held(vault, medium.count, result, error)

@@ -26,6 +26,7 @@ __all__ = [
     "MarkMissing",
     "MarkState",
     "MarkVerdict",
+    "MayNotSign",
     "OtherMachine",
     "OtherNode",
     "VaultBehindMark",
@@ -42,11 +43,16 @@ _LINES = ["lace-mark/0", "vault", "machine", "node", "intent", "done", ""]
 _WORDS = [1, 2, 2, 2, 4, 3, 1]
 
 
-class VaultBehindMark(EnvironmentFault):
+class MayNotSign(EnvironmentFault):
+    """The vault may sign nothing: it is a copy or a restored backup, or its key was moved. It reads first."""
+
+    exit_code = 19
+
+
+class VaultBehindMark(MayNotSign):
     """The vault holds less of its node's own log than this machine has seen."""
 
     code = "vault-behind-mark"
-    exit_code = 19
     hint = (
         "A copy of it wrote since, or it was restored from a backup. Run: lace sync - it fetches what is missing from"
         " your places. Only if that is lost for good, or both copies are to go on, run: lace adopt - this one goes on"
@@ -54,11 +60,10 @@ class VaultBehindMark(EnvironmentFault):
     )
 
 
-class OtherMachine(EnvironmentFault):
+class OtherMachine(MayNotSign):
     """The vault's key and mark were copied from another machine, or from another home folder of this one."""
 
     code = "other-machine"
-    exit_code = 19
     hint = (
         "Two machines never write under one key. If this one is a copy, run: lace adopt - it goes on under a "
         "new key. If the old machine is gone, or its home folder was renamed, run: lace sync first, which fetches what"
@@ -66,22 +71,20 @@ class OtherMachine(EnvironmentFault):
     )
 
 
-class OtherNode(EnvironmentFault):
+class OtherNode(MayNotSign):
     """The mark was written for another node than the vault's."""
 
     code = "other-node"
-    exit_code = 19
     hint = (
         "The vault is older than this machine's last adopt. Run: lace sync - it fetches what is missing, and says this"
         " again at its end; then: lace adopt"
     )
 
 
-class MarkMissing(EnvironmentFault):
+class MarkMissing(MayNotSign):
     """The vault has written before, and this machine does not know how far."""
 
     code = "mark-missing"
-    exit_code = 19
     hint = (
         "If keys lie on a disk that is not here now, or LACE_HOME names another folder, bring that back. Else it is a"
         " copy, or the mark was lost. Run: lace sync - it fetches what is missing from your places, and says this again"
@@ -89,11 +92,10 @@ class MarkMissing(EnvironmentFault):
     )
 
 
-class VaultForked(EnvironmentFault):
+class VaultForked(MayNotSign):
     """The vault and its mark name different log entries under one number."""
 
     code = "vault-forked"
-    exit_code = 19
     hint = "A copy of this vault has written. Run: lace adopt - this one goes on under a new key."
 
 
