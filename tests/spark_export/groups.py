@@ -19,6 +19,7 @@ from blake3 import blake3
 from spark_export.columns import arrow_schema, times
 from spark_export.manifest import Manifest
 from spark_export.schema import TABLES
+from tests.vault.rules.stores import links_of
 from vault.names import Version
 from vault.profile import Commit, Founding, LogEntry, Member, NodeCard, Release, Revision, group_id
 from vault.records import Plex, RecordHash, Seal, Tai
@@ -291,10 +292,10 @@ def _write(maker: _Maker, made: Group, number: int, hidden: set[str], faults: Fa
             made.planted["signatures"] = {text}
             hidden = hidden | {seal.hash.text}  # it has no row of an honest commit
         rows["records"].append(_record_row(seal, text, stored, position[seal.hash.text]))
-        for idx, link in enumerate(seal.plex.links):
+        for idx, (name, data, target) in enumerate(links_of(seal.plex)):
             rows["links"].append(
-                {"position": position[seal.hash.text], "hash": text, "name": link.name, "idx": idx, "data": link.data,
-                 "target": link.target}
+                {"position": position[seal.hash.text], "hash": text, "name": name, "idx": idx, "data": data,
+                 "target": target}
             )  # fmt: skip
     rows["log"] = [{"position": position[row["hash"]], **row} for row in maker.log if row["hash"] not in hidden]
     rows["commits"] = [

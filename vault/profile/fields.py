@@ -18,7 +18,7 @@ from vault.names import BadName, BadVersion
 from vault.profile.errors import ProfileError
 from vault.profile.groups import check_group_id
 from vault.records import Blob, Plex, Record, RecordError, RecordHash, Seal, Tai, Verifier, b64a
-from vault.records.links import parse_value
+from vault.records.links import parse_link
 
 __all__ = [
     "NUMBER_LIMIT",
@@ -221,8 +221,8 @@ def links(plex: Plex, *words: tuple[str, str]) -> list[list[RecordHash]]:
     for name, value in plex.extras:
         if name != _LINK:
             continue
-        known = parse_value(value)
-        word, target = (known[0], known[2]) if known is not None else (value.rpartition(" ")[0], None)
+        link = parse_link(value)
+        word, target = (link.data, link.record) if link is not None else (value.rpartition(" ")[0], None)
         place = ranks.get(word)
         if place is None:
             raise ProfileError(f"it has a link {word!r}, which its kind does not know")

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 
 from vault.records.errors import B64AError, RecordError
 from vault.records.hashes import RecordHash, Verifier, payload_digest
-from vault.records.links import Link
 from vault.records.model import MAX_BLOB_BYTES, MAX_EXTRAS, Blob, Plex, Record, Seal
 from vault.records.tai import Tai
 
@@ -41,7 +40,6 @@ __all__ = [
     "MAX_EXTRAS",
     "B64AError",
     "Blob",
-    "Link",
     "Plex",
     "Record",
     "RecordError",

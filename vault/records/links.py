@@ -9,53 +9,37 @@ satisfied); of any other suffix only the outer shape is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 from vault.records.errors import B64AError, HashTextError
 from vault.records.hashes import RecordHash
 
-__all__ = ["LINK_SUFFIX", "Link", "parse_link", "parse_links", "parse_value"]
+__all__ = ["LINK_SUFFIX", "Link", "parse_link"]
 
 LINK_SUFFIX = "+Link"
+"""What the name of each link header ends in (REC-62)."""
 _TARGET = re.compile(r"[BPS]\.[^ ]+\.([^ .]+)")
 _SUPPORTED = "H3"
 
 
 class Link(NamedTuple):
-    """One well-formed link.
+    """What one well-formed value says.
 
     Args:
-        name: the header's name, such as `Chunk+Link`.
         data: free text of the application, never empty; may hold spaces.
         target: typed hash text; its format may be one this lace does not support (REC-70).
+        record: the record that the target names, or None if its format is not supported (REC-71).
     """
 
-    name: str
     data: str
     target: str
-
-    @property
-    def record_hash(self) -> RecordHash | None:
-        """The target as a record hash, or None if its format is not supported (REC-71)."""
-        try:
-            return RecordHash.parse(self.target)
-        except (HashTextError, B64AError):
-            return None
-
-
-def parse_link(name: str, value: str) -> Link | None:
-    """Return the link that a header states, or None if name or value are not those of one (REC-63..69)."""
-    if not name.endswith(LINK_SUFFIX):
-        return None
-    found = parse_value(value)
-    return None if found is None else tuple.__new__(Link, (name, *found[:2]))
+    record: RecordHash | None
 
 
 @lru_cache(maxsize=8192)
-def parse_value(value: str) -> tuple[str, str, RecordHash | None] | None:
-    """Return the data and the target that a link's value states, and the hash that this is; None if it is none.
+def parse_link(value: str) -> Link | None:
+    """Return the link that the value of a link header states, or None if it is malformed (REC-63..69).
 
     What a batch brings is named in it again and again, and each record is read by its profile and for its facts.
     """
@@ -63,17 +47,7 @@ def parse_value(value: str) -> tuple[str, str, RecordHash | None] | None:
     if not data:
         return None
     try:
-        return data, target, RecordHash.parse(target)
+        return Link(data, target, RecordHash.parse(target))
     except (HashTextError, B64AError):
         match = _TARGET.fullmatch(target)
-        return None if match is None or match[1] == _SUPPORTED else (data, target, None)
-
-
-def parse_links(headers: Iterable[tuple[str, str]]) -> tuple[Link, ...]:
-    """Return the well-formed links among headers, in order."""
-    found = []
-    for name, value in headers:
-        link = parse_link(name, value) if name.endswith(LINK_SUFFIX) else None
-        if link is not None:
-            found.append(link)
-    return tuple(found)
+        return None if match is None or match[1] == _SUPPORTED else Link(data, target, None)

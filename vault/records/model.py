@@ -26,7 +26,6 @@ from vault.records.errors import (
 )
 from vault.records.hashes import RecordHash, Verifier
 from vault.records.headers import check_pair
-from vault.records.links import Link, parse_links
 from vault.records.quoting import shown
 from vault.records.tai import Tai
 
@@ -193,11 +192,6 @@ class Plex:
     def payload(self) -> bytes:
         """The canonical payload: all headers, then the embedded Blob with its markline (REC-30)."""
         return b"".join(self.parts())
-
-    @property
-    def links(self) -> tuple[Link, ...]:
-        """The well-formed record links, in the order of their headers (REC-62..69)."""
-        return parse_links(self.extras)
 
     def first(self, name: str) -> str | None:
         """Return the value of the first extra header of this name, or None."""

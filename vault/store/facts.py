@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from vault.profile import CONTENT_APPS, DATA_APP
 from vault.records import Plex, Seal, Verifier
-from vault.records.links import LINK_SUFFIX, parse_value
+from vault.records.links import LINK_SUFFIX, parse_link
 from vault.store.database import insert_many
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ class Batch:
                 self._fields += (p, number(name), of_name, number(value))
         idx = 0
         for name, value in links:
-            link = parse_value(value)
+            link = parse_link(value)
             if link is not None:
                 called = known.get(name) or number(name)
-                self._links += (p, called, idx, known.get(link[0]) or number(link[0]), link[1])
+                self._links += (p, called, idx, known.get(link.data) or number(link.data), link.target)
                 idx += 1

@@ -1,28 +1,40 @@
-"""Record links (REC-62..71)."""
+"""Record links as the store and the profile read them (REC-62..71)."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from tests.vault.records.examples import BLOB
-from vault.records import Link, Plex, RecordError, RecordHash, Tai, parse_record
-from vault.records.links import parse_link
+from tests.vault.rules.stores import KEYS, add, open_store
+from vault.profile import ProfileError
+from vault.profile.fields import links
+from vault.records import Plex, RecordError, RecordHash, Seal, Tai, parse_record
+from vault.records.links import Link, parse_link
 
 TARGET = BLOB.hash.text
+ASKED = "SELECT n.s, l.idx, d.s, l.t FROM link l JOIN sym n ON n.id = l.name JOIN sym d ON d.id = l.data ORDER BY idx"
 
 
 def plex_with(*values: str, name: str = "+Link") -> Plex:
     return Plex.build(group="g", app="a", name="n", tai=Tai.ZERO, extras=[(name, value) for value in values])
 
 
+def indexed(folder: Path, plex: Plex) -> list[tuple[object, ...]]:
+    """Store the record, sealed, and return what the store says of its links: header, number, data and target."""
+    with open_store(folder) as store:
+        add(store, [Seal.sign(plex, KEYS[0])])
+        return [tuple(row) for row in store.rows(ASKED)]
+
+
 @pytest.mark.parametrize(
     ("name", "is_link"),
     [("+Link", True), ("Chunk+Link", True), ("Link", False), ("+link", False), ("+Links", False), ("ChunkLink", False)],
 )
-def test_which_headers_are_links(name: str, is_link: bool) -> None:
+def test_which_headers_are_links(tmp_path: Path, name: str, is_link: bool) -> None:
     """REC-62."""
-    assert bool(plex_with(f"evidence {TARGET}", name=name).links) is is_link
-    assert (parse_link(name, f"evidence {TARGET}") is not None) is is_link
+    assert bool(indexed(tmp_path, plex_with(f"evidence {TARGET}", name=name))) is is_link
 
 
 def test_a_link_header_is_an_ordinary_header() -> None:
@@ -43,10 +55,11 @@ def test_a_link_header_is_an_ordinary_header() -> None:
         (f"B. {TARGET}", "B."),
     ],
 )
-def test_the_last_space_separates(value: str, data: str) -> None:
+def test_the_last_space_separates(tmp_path: Path, value: str, data: str) -> None:
     """REC-63, REC-64, REC-67."""
-    assert plex_with(value).links == (Link("+Link", data, TARGET),)
-    assert plex_with(value).links[0].record_hash == BLOB.hash
+    assert parse_link(value) == Link(data, TARGET, BLOB.hash)
+    assert indexed(tmp_path, plex_with(value)) == [("+Link", 0, data, TARGET)]
+    assert links(plex_with(value), (data, BLOB.hash.kind)) == [[BLOB.hash]]
 
 
 @pytest.mark.parametrize(
@@ -65,27 +78,27 @@ def test_the_last_space_separates(value: str, data: str) -> None:
         "evidence " + TARGET.replace("Lsh.", "Lsi."),
     ],
 )
-def test_a_malformed_link_is_an_ordinary_header(value: str) -> None:
-    """REC-68, REC-69: the record stays valid, and no link is seen."""
+def test_a_malformed_link_is_an_ordinary_header(tmp_path: Path, value: str) -> None:
+    """REC-68, REC-69: the record stays valid, and no link is seen; a kind of record that links so refuses it."""
     plex = plex_with(value, f"good {TARGET}")
     assert parse_record(plex.encode()) == plex
     assert plex.all("+Link") == (value, f"good {TARGET}")
-    assert [link.data for link in plex.links] == ["good"]
-    assert parse_link("+Link", value) is None
+    assert indexed(tmp_path, plex) == [("+Link", 0, "good", TARGET)]
+    with pytest.raises((ProfileError, RecordError)):
+        links(plex, ("evidence", BLOB.hash.kind), ("good", BLOB.hash.kind))
 
 
-def test_a_target_of_another_format() -> None:
+def test_a_target_of_another_format(tmp_path: Path) -> None:
     """REC-66, REC-70, REC-71: kept as a target, never a record that could be had."""
-    (link,) = plex_with("next S.what.ever-it-is.H9").links
-    assert link == Link("+Link", "next", "S.what.ever-it-is.H9")
-    assert link.record_hash is None
+    value = "next S.what.ever-it-is.H9"
+    assert parse_link(value) == Link("next", "S.what.ever-it-is.H9", None)
+    assert indexed(tmp_path, plex_with(value)) == [("+Link", 0, "next", "S.what.ever-it-is.H9")]
     with pytest.raises(RecordError):
         parse_record(BLOB.encode().replace(b".H3", b".H9", 1))
 
 
-def test_links_keep_the_order_of_their_headers() -> None:
+def test_links_keep_the_order_of_their_headers(tmp_path: Path) -> None:
     """REC-59, REC-62."""
     other = RecordHash("P", bytes(32)).text
-    plex = plex_with(f"b {TARGET}", f"a {other}")
-    assert [link.data for link in plex.links] == ["b", "a"]
-    assert parse_link("Other", f"b {TARGET}") is None
+    found = indexed(tmp_path, plex_with(f"b {TARGET}", f"a {other}"))
+    assert [data for _, _, data, _ in found] == ["b", "a"]

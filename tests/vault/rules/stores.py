@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
-from vault.records import Plex, RecordHash, Seal, Tai
-from vault.records.links import Link
+from vault.records import Plex, RecordError, RecordHash, Seal, Tai
 from vault.store import Store
 from vault.suite import SigningKey
 
-__all__ = ["GROUP", "KEYS", "Facts", "add", "facts_of", "make", "open_store", "share"]
+__all__ = ["GROUP", "KEYS", "Facts", "add", "facts_of", "links_of", "make", "open_store", "share"]
 
 Facts = dict[str, set[tuple[str, ...]]]
 
@@ -77,14 +77,25 @@ def facts_of(records: list[Plex | Seal], shared: Collection[RecordHash] = ()) ->
             for name, value in plex.extras:
                 facts["Field"].add((p, name, str(counts.get(name, 0)), value))
                 counts[name] = counts.get(name, 0) + 1
-            for n, link in enumerate(plex.links):
-                facts["RecordLink"].add(_link(p, n, link))
+            for n, link in enumerate(links_of(plex)):
+                facts["RecordLink"].add((p, link[0], str(n), *link[1:]))
         facts["Field"] |= {(p, name, "0", value) for name, value in pseudo.items()}
     return facts
 
 
-def _link(p: str, n: int, link: Link) -> tuple[str, ...]:
-    return (p, link.name, str(n), link.data, link.target)
+def links_of(plex: Plex) -> list[tuple[str, str, str]]:
+    """Return header name, data and target of each well-formed link, in order, by the words of REC-62 to REC-69."""
+    found = []
+    for name, value in plex.extras:
+        data, _, target = value.rpartition(" ")
+        kind, _, rest = target.partition(".")
+        payload, _, suffix = rest.rpartition(".")
+        if name.endswith("+Link") and data and kind in {"B", "P", "S"} and payload and suffix:
+            with suppress(RecordError):
+                if suffix == "H3":
+                    RecordHash.parse(target)
+                found.append((name, data, target))
+    return found
 
 
 def open_store(folder: Path) -> Store:
