@@ -22,10 +22,10 @@ from typing import ClassVar, NoReturn, Protocol, Self
 
 from vault.errors import CallerError
 from vault.records.hashes import DIGEST_BYTES, Verifier
+from vault.records.model import SIGNATURE_BYTES
 
 __all__ = [
     "ED25519",
-    "SIGNATURE_BYTES",
     "Ed25519",
     "SigningKey",
     "SigningMisuseError",
@@ -37,7 +37,6 @@ __all__ = [
 
 _SEED_BYTES = 32
 KEY_BYTES = 32
-SIGNATURE_BYTES = 64
 
 _STATEMENT = b"lace-statement/v1\n"
 _DOMAIN_WIDTH = 32  # characters that a domain is filled up to

@@ -21,7 +21,7 @@ from lazy.live.offering import HINTS_FROM, TierAnswer, tell
 from lazy.live.outcome import DAMAGED, Outcome
 from lazy.live.presumed import has_some, knows_much
 from lazy.live.sending import list_after, send_after, send_named
-from lazy.live.standing import TIERS, Standing, agree, my_standing
+from lazy.live.standing import NAMES_LIMIT, TIERS, Standing, agree, my_standing
 from lazy.live.terse import in_short, shared_words, taken_as, takes_short
 from lazy.people import label_of, left
 from lazy.places.registry import way_back
@@ -42,7 +42,6 @@ from vault.watch import Watch
 
 __all__ = ["Exchange", "Served", "speak"]
 
-_NAMES_LIMIT = 2_000_000
 _ASKS_LIMIT = 1 << 20  # bytes of asks in one body
 _BROKEN = "its bytes are not what its name says; whoever sent it looks for the damage with lace fsck --repair"
 
@@ -195,8 +194,8 @@ class Exchange:
         for frame in frames:
             if frame.kind is FrameKind.NAMES:
                 self.names += frame.names
-                if len(self.names) > _NAMES_LIMIT:
-                    raise BadStream(f"The client asks for more than {_NAMES_LIMIT} records at once.")
+                if len(self.names) > NAMES_LIMIT:
+                    raise BadStream(f"The client asks for more than {NAMES_LIMIT} records at once.")
             elif frame.kind is FrameKind.TIER:
                 self.asks += frame.data
                 if len(self.asks) > _ASKS_LIMIT:

@@ -24,13 +24,15 @@ from vault.records import Verifier, b64a
 from vault.records.errors import RecordError
 from vault.vault import Vault
 
-__all__ = ["TIERS", "Standing", "agree", "my_standing", "plan_with", "went_back"]
+__all__ = ["NAMES_LIMIT", "TIERS", "Standing", "agree", "my_standing", "plan_with", "went_back"]
 
 _VERSION: Final = 0
 _NODES_LIMIT = 10_000  # of one vector
 _BEACON_CHARACTERS = 8192
 _HINTS_LIMIT = 4096  # characters
 TIERS: Final = 3
+NAMES_LIMIT: Final = 2_000_000
+"""Records that one side names in an exchange: asked for by the client, or listed by the server."""
 _TOP_LIMIT = 1 << 60
 
 

@@ -18,7 +18,7 @@ from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake, with_hashes
 from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached
-from lazy.live.standing import Standing, agree, went_back
+from lazy.live.standing import NAMES_LIMIT, Standing, agree, went_back
 from lazy.live.terse import Words, taken_as, takes_short
 from lazy.people import is_member, label_of
 from lazy.problems import Problem
@@ -38,7 +38,6 @@ from vault.vault import Vault
 __all__ = ["TripAnswer", "Trips"]
 
 _PIECE = 256 * 1024  # bytes of a body that are sent at once
-_NAMES_LIMIT = 2_000_000
 _TIER_LIMIT = 64 << 20  # bytes of one answer in tiers
 
 
@@ -199,8 +198,8 @@ class Trips:
                 answer.outcome = Outcome.decode(frame.data)
             elif frame.kind is FrameKind.NAMES:
                 answer.names += frame.names
-                if len(answer.names) > _NAMES_LIMIT:
-                    raise BadStream(f"The server lists more than {_NAMES_LIMIT} records at once.")
+                if len(answer.names) > NAMES_LIMIT:
+                    raise BadStream(f"The server lists more than {NAMES_LIMIT} records at once.")
             elif frame.kind is FrameKind.TIER:
                 answer.tier += frame.data
                 if len(answer.tier) > _TIER_LIMIT:

@@ -24,7 +24,8 @@ from transports.errors import BadEnvelope, SealedToOthers
 from transports.positioned import PositionedFile
 from vault.errors import DataError
 from vault.records.hashes import Verifier
-from vault.suite import SIGNATURE_BYTES, seal_box, verify_statement
+from vault.records.model import SIGNATURE_BYTES
+from vault.suite import seal_box, verify_statement
 
 __all__ = [
     "SealingSink",
