@@ -21,8 +21,7 @@ from types import ModuleType
 from typing import ClassVar, NoReturn, Protocol, Self
 
 from vault.errors import CallerError
-from vault.records.hashes import DIGEST_BYTES, Verifier
-from vault.records.model import SIGNATURE_BYTES
+from vault.records.hashes import DIGEST_BYTES, SIGNATURE_BYTES, Verifier
 
 __all__ = [
     "ED25519",

@@ -23,8 +23,7 @@ from transports.encrypted.notices import split_notices, written_notices
 from transports.errors import BadEnvelope, SealedToOthers
 from transports.positioned import PositionedFile
 from vault.errors import DataError
-from vault.records.hashes import Verifier
-from vault.records.model import SIGNATURE_BYTES
+from vault.records.hashes import SIGNATURE_BYTES, Verifier
 from vault.suite import seal_box, verify_statement
 
 __all__ = [

@@ -23,6 +23,7 @@ __all__ = [
     "KINDS",
     "MARK",
     "MARKLINE_BYTES",
+    "SIGNATURE_BYTES",
     "RecordHash",
     "Verifier",
     "is_record",
@@ -33,6 +34,7 @@ __all__ = [
 
 KINDS = frozenset("BPS")
 DIGEST_BYTES = 32
+SIGNATURE_BYTES = 64
 MARK = "🖧: "
 _MARKS = {kind: f"{MARK}{kind}.".encode() for kind in KINDS}
 _TEXT_CHARACTERS = 48  # T . 43 symbols . H3

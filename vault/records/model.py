@@ -24,7 +24,7 @@ from vault.records.errors import (
     ExtraTooManyError,
     SignatureTextError,
 )
-from vault.records.hashes import RecordHash, Verifier
+from vault.records.hashes import SIGNATURE_BYTES, RecordHash, Verifier
 from vault.records.headers import check_pair
 from vault.records.quoting import shown
 from vault.records.tai import Tai
@@ -36,7 +36,6 @@ __all__ = [
     "MAX_BLOB_BYTES",
     "MAX_EXTRAS",
     "RESERVED_NAMES",
-    "SIGNATURE_BYTES",
     "Blob",
     "Plex",
     "Record",
@@ -51,7 +50,6 @@ __all__ = [
 
 MAX_BLOB_BYTES = 33_554_432  # 32 MiB (REC-27)
 MAX_EXTRAS = 512  # REC-60
-SIGNATURE_BYTES = 64
 RESERVED_NAMES = frozenset({"Data-Length", "Group", "App", "Name", "TAI", "Signed-By", "Signature", "🖧", "⋯🖧"})
 
 _set = object.__setattr__
