@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lazy.receiving.revoked import Revoked
+from lazy.receiving.membership_news import MemberNews
 from vault.desk_folders import MAIN
 from vault.names import Version
 from vault.plural import plural
@@ -109,8 +109,8 @@ class Came:
         told_before: the refused records of which a person was told by an earlier visit.
         releases: that became visible, also those of an earlier visit that was cut off before it told of them.
         new_conflicts: ids.
-        admitted: names of people who were let in.
-        revoked: members who belong no more by what it brought, or what came since a visit told last.
+        admitted: names of people whom I let in.
+        membership: others who came or went by what it brought, or what came since a visit told last.
         joined: whether it brought the word that made me a member.
         left_out: after a sync about a part of what is shared: whether something else is still to be fetched.
     """
@@ -121,7 +121,7 @@ class Came:
     releases: list[NewRelease] = field(default_factory=list)
     new_conflicts: list[str] = field(default_factory=list)
     admitted: list[str] = field(default_factory=list)
-    revoked: list[Revoked] = field(default_factory=list)
+    membership: list[MemberNews] = field(default_factory=list)
     joined: bool = False
     left_out: bool = False
 
@@ -141,7 +141,7 @@ class Came:
         self.releases[:0] = before.releases
         self.new_conflicts[:0] = before.new_conflicts
         self.admitted[:0] = before.admitted
-        self.revoked[:0] = before.revoked
+        self.membership[:0] = before.membership
 
     @property
     def received(self) -> HashList:

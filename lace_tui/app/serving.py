@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lace_tui.app.front import Front
     from lace_tui.app.working import Working
     from lazy.live.answering import Served
-    from lazy.receiving.revoked import Revoked
+    from lazy.receiving.membership_news import MemberNews
 
 __all__ = ["Serving"]
 
@@ -68,18 +68,18 @@ class Serving:
         elif served.received or served.sent or served.refused:
             told = f"{who}: received {served.received}, sent {served.sent}, refused {served.refused}"
             self._front.notify(told, title="Serving", markup=False)
-        for one in served.revoked:
+        for one in served.membership:
             self._front.notify(inert(one.sentence), title="Serving", severity="warning", markup=False)
-        if served.revoked:
-            self._forget_told(served.revoked)
+        if served.membership:
+            self._forget_told(served.membership)
         for release in served.releases:
             self._front.notify(inert(release.sentence), title="Serving", markup=False)
 
-    def _forget_told(self, told: Collection[Revoked]) -> None:
+    def _forget_told(self, told: Collection[MemberNews]) -> None:
         """Take off the note, in a thread, of whom the person was told: the next sync would tell it as news again."""
 
         def forget() -> Message:
-            from lazy.receiving.revoked import forget_told  # noqa: PLC0415 - hardly anybody is revoked
+            from lazy.receiving.membership_news import forget_told  # noqa: PLC0415 - hardly anybody comes or goes
 
             with suppress(LaceError), self._working.vault() as vault:  # what cannot be noted now is told twice
                 forget_told(vault, told)

@@ -88,7 +88,7 @@ def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | 
 
 def _has_moved(result: PlaceResult) -> bool:
     came = result.came
-    return bool(result.sent or came.received or came.admitted or came.revoked)
+    return bool(result.sent or came.received or came.admitted or came.membership)
 
 
 def _say_gone(context: Context, error: PlaceError | PeerError) -> None:

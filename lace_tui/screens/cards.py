@@ -200,7 +200,7 @@ def _result_lines(result: PlaceResult, keys: Mapping[str, str], *, is_named: boo
     lines += _more(len(result.came.releases))
     lines += [mark("+ you are a member now", GOOD)] if result.came.joined else []
     lines += [mark(f"+ {name} is a member now", GOOD) for name in result.came.admitted]
-    lines += [mark(f"- {one.sentence}", NOTE) for one in result.came.revoked]
+    lines += [mark(f"{'-' if one.is_gone else '+'} {one.sentence}", NOTE) for one in result.came.membership]
     for problem in result.problems[:_LISTED]:
         lines += _problem(problem.peer, problem.message, problem.code, problem.hint)
     lines += _more(len(result.problems))

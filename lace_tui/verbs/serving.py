@@ -129,7 +129,7 @@ def _again(context: Context, make: Callable[[], _Made], token: CancelToken) -> _
 
 
 def _tell(context: Context, served: Served) -> None:
-    from lace_tui.verbs.sync_report import release_data  # noqa: PLC0415 - only once somebody came
+    from lace_tui.verbs.sync_report import membership_data, release_data  # noqa: PLC0415 - only once somebody came
 
     data = {
         "peer": served.peer,
@@ -138,7 +138,7 @@ def _tell(context: Context, served: Served) -> None:
         "refused": served.refused,
         "admitted": served.admitted or None,
         "problem": served.problem or None,
-        "revoked": [{"name": one.name, "by": one.by} for one in served.revoked],
+        **membership_data(served.membership),
         "releases": [release_data(one) for one in served.releases],
     }
     who = inert(served.peer)
@@ -151,14 +151,14 @@ def _tell(context: Context, served: Served) -> None:
         text = f"{who}: received {_records(served.received)}, sent {_records(served.sent)}"
         text += f", refused {served.refused}" if served.refused else ""
         text = text if moved else f"{who}: nothing new on either side"
-    came = [*(one.sentence for one in served.revoked), *(one.sentence for one in served.releases)]
+    came = [*(one.sentence for one in served.membership), *(one.sentence for one in served.releases)]
     text = "\n".join([text, *(f"  {inert(sentence)}" for sentence in came)])
     context.emit(data, text)
-    if served.revoked:
-        from lazy.receiving.revoked import forget_told  # noqa: PLC0415 - hardly anybody is revoked
+    if served.membership:
+        from lazy.receiving.membership_news import forget_told  # noqa: PLC0415 - hardly anybody comes or goes
 
         with suppress(LaceError), context.open_vault() as vault:  # what cannot be noted now is told twice
-            forget_told(vault, served.revoked)
+            forget_told(vault, served.membership)
 
 
 def _records(count: int) -> str:

@@ -27,14 +27,15 @@ from vault.vault import Vault
 
 if TYPE_CHECKING:
     from lazy.interlace.scope import Scope
+    from lazy.receiving.membership_news import MemberNews
     from vault.records import RecordHash
 
-__all__ = ["answer", "release_data"]
+__all__ = ["answer", "membership_data", "release_data"]
 
 _SHOWN_REFUSALS = 20
 _NAMED_BY = "; named by: lace quarantine"
 _SUMMED = ("received", "sent", "bytes_received", "bytes_sent", "round_trips", "rounds")
-_JOINED = ("rejected_hashes", "releases", "admitted", "revoked", "problems", "new_conflicts")
+_JOINED = ("rejected_hashes", "releases", "admitted", "newcomers", "revoked", "problems", "new_conflicts")
 _STAYS = dict.fromkeys(("push", "sync", "due"), "; what waits for it stays queued")
 _UNDONE = {"push": "put there", "pull": "read there"}
 
@@ -193,7 +194,7 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
         and all(exchange.fixed_point for exchange in result.came.exchanges),
         "cursor_updated": any(exchange.cursor_updated for exchange in result.came.exchanges),
         "admitted": result.came.admitted,
-        "revoked": [{"name": one.name, "by": one.by} for one in result.came.revoked],
+        **membership_data(result.came.membership),
         "joined": result.came.joined,
         "releases": [release_data(release) for release in result.came.releases],
         "new_conflicts": result.came.new_conflicts,
@@ -263,6 +264,14 @@ def _rejected(refused: Iterable[tuple[Any, str, str]], told_before: Collection[A
     ]
 
 
+def membership_data(news: Iterable[MemberNews]) -> dict[str, Any]:
+    """Return whom others let in and who was revoked, as JSON has it."""
+    said: dict[str, Any] = {"newcomers": [], "revoked": []}
+    for one in news:
+        said["revoked" if one.is_gone else "newcomers"].append({"name": one.name, "by": one.by})
+    return said
+
+
 def release_data(release: NewRelease) -> dict[str, Any]:
     """Return a friend's release that came, as JSON has it."""
     return {
@@ -299,7 +308,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
     lines = [paint.strong(inert(result.name)) + _moved(result, verb)]
     lines += ["  you are a member now"] if result.came.joined else []
     lines += [f"  {inert(name)} is a member now" for name in result.came.admitted]
-    lines += [f"  {inert(one.sentence)}" for one in result.came.revoked]
+    lines += [f"  {inert(one.sentence)}" for one in result.came.membership]
     lines += [f"  {inert(release.sentence)}" for release in result.came.releases]
     lines += _refusal_lines(result.came.disputed, paint)
     for exchange in result.came.exchanges:

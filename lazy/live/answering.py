@@ -26,8 +26,8 @@ from lazy.live.terse import in_short, shared_words, taken_as, takes_short
 from lazy.people import label_of, left
 from lazy.places.registry import way_back
 from lazy.problems import damaged_here
+from lazy.receiving.membership_news import MemberNews, news_of
 from lazy.receiving.receive import Receiver
-from lazy.receiving.revoked import Revoked, revoked_as
 from lazy.results import PlaceResult
 from lazy.visits.rounds import close_round, held_back
 from lazy.visits.terms import vector_told
@@ -56,7 +56,7 @@ class Served(NamedTuple):
         refused: records that were refused.
         admitted: name of somebody let in.
         problem: what went wrong, as a sentence.
-        revoked: members who belong no more by what came.
+        membership: members who came or went by what came.
         releases: of others, that are visible since then.
     """
 
@@ -66,7 +66,7 @@ class Served(NamedTuple):
     refused: int = 0
     admitted: str = ""
     problem: str = ""
-    revoked: tuple[Revoked, ...] = ()
+    membership: tuple[MemberNews, ...] = ()
     releases: tuple[NewRelease, ...] = ()
 
 
@@ -126,14 +126,13 @@ class Exchange:
             way = way_back(self.vault, self.label, self.node.text)
             brought = f"of {plural(self.passed, 'record')} that they brought none was taken"
             problem = f"you left them: {brought}. To begin again: {way}"
-        gone = tuple(filter(None, (revoked_as(self.vault, node) for node in sorted(self.receiver.revoked))))
         return Served(
             self.label,
             received=received,
             sent=sent,
             refused=refused,
             problem=problem,
-            revoked=gone,
+            membership=news_of(self.vault, self.receiver.membership),
             releases=self.releases,
         )
 

@@ -7,7 +7,7 @@
 | `workers`, `proving` | the worker processes of a sync, and how one of them proves large contents |
 | `pile`, `stash`, `holes` | what waits in memory, and what is missing and asked for |
 | `cuts`, `unproven`, `closed` | revoked nodes, mailboxes of nobody known, and what the revoked are told |
-| `revoked` | members who belong no more by what came, until a visit told of them |
+| `membership_news` | members who came or went by what came, until a person was told of them |
 | `left` | how a mailbox is left, and when it need not be read again |
 | `refusals`, `quarantine`, `readmit` | what was refused, what of it is kept, and judging it again |
 """

@@ -18,6 +18,7 @@ from lazy.receiving.cuts import cuts_of, leading_to, who_counts, why_late, with_
 from lazy.receiving.ending import note_mismatches, refuse_strangers
 from lazy.receiving.holes import Holes
 from lazy.receiving.judging import Judge, Sorted
+from lazy.receiving.membership_news import Changed, note_news
 from lazy.receiving.pile import Pile
 from lazy.receiving.quarantine import NAMED, due, forget_stored, keep, let_go, trim
 from lazy.receiving.refusals import (
@@ -31,7 +32,6 @@ from lazy.receiving.refusals import (
     remember,
     told_before,
 )
-from lazy.receiving.revoked import note_revoked
 from lazy.receiving.round import Round
 from lazy.receiving.workers import Workers
 from vault import profile
@@ -113,9 +113,9 @@ class Receiver:
         return self._round.told_before
 
     @property
-    def revoked(self) -> set[str]:
-        """Members, as verifier texts, who belong no more by what came."""
-        return self._round.revoked
+    def membership(self) -> Changed:
+        """Who came and went by what came."""
+        return self._round.membership
 
     @property
     def asks_again(self) -> bool:
@@ -279,8 +279,6 @@ class Receiver:
             self._keep(w, reached)
         if len(self.received) > before:
             forget_stored(w, UNREACHED, UNPROVEN, AFTER_CUT, STRANGER)
-            # Who was revoked before they were heard of here is no news to somebody new.
-            self._round.revoked |= note_revoked(w, self._members)
 
     def _may_wait(self, record: Plex) -> bool:
         """Tell whether what nothing reaches yet waits in memory; of a tree that was asked for, `wants` knew of room."""
@@ -317,10 +315,13 @@ class Receiver:
         """Bring the views up to date; where somebody stands otherwise now, judge anew what was refused till then."""
         before = who_counts(w)
         w.store.settle(self.vault.node.text, self.vault.founding, final=False)
-        if who_counts(w) == before:
+        now = who_counts(w)
+        if now == before:
             return False
         self._round.asks_again |= ask_again(w)
         self._round.reconsider()
+        news = note_news(w, self.vault, self._members, now - before)
+        self._round.membership = self._round.membership.and_then(news)
         return True
 
     def _admit_reached(self, w: Writer) -> bool:

@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import Self
 
+from lazy.receiving.membership_news import Changed
 from lazy.receiving.pile import Pile
 from lazy.receiving.refusals import BY_MEMBERSHIP, Refusal
 from lazy.receiving.stash import Stash
@@ -35,7 +36,7 @@ class Round:
         earlier: what rounds before refused; None until somebody asks.
         lacked: what was lacking before the first record was stored since somebody else wrote here.
         others: the store's `data_version` then.
-        revoked: members, as verifier texts, who belong no more by what came.
+        membership: who came and went by what came.
     """
 
     refusals: list[Refusal] = field(default_factory=list)
@@ -51,7 +52,7 @@ class Round:
     earlier: set[RecordHash] | None = None
     lacked: Lacking | None = None
     others: int = 0
-    revoked: set[str] = field(default_factory=set)
+    membership: Changed = field(default_factory=Changed)
 
     def copied(self) -> Self:
         """Return the same round, for a batch that may be undone."""

@@ -15,7 +15,7 @@ from lazy.people import has_gone_on, label_of
 from lazy.places.registry import Place, clear_fault, known_faults, note_fault
 from lazy.problems import Problem
 from lazy.receiving.closed import told_of_revoked
-from lazy.receiving.revoked import forget_revoked, revoked_unheard
+from lazy.receiving.membership_news import forget_news, unheard_news
 from lazy.results import PlaceResult, Traffic
 from lazy.visits.errand import Errand
 from lazy.visits.next_command import next_command
@@ -58,7 +58,7 @@ def finish(
     if result.refusal is None:
         result.ending = Done(safe_to_remove=errand.push and place.kind == AddressKind.DROP)
     result.vector_after = vector_of(vault)
-    result.came.revoked += revoked_unheard(vault)
+    result.came.membership += unheard_news(vault)
     result.problems += told_of_revoked(vault, result.problems)
     result.unreleased |= _unreleased(vault, place)
     verb = "lazy-sync" if errand.push and errand.pull else "lazy-push" if errand.push else "lazy-pull"
@@ -66,7 +66,7 @@ def finish(
     result.problems += clocks_apart(vault, [release.release for release in result.came.releases])
     with vault.writing() as w:
         forget_unheard(w)
-        forget_revoked(w)
+        forget_news(w)
         result.problems += [_forked(vault, node, seq) for node, seq in tell_forks(w, vault)]
         is_told = not errand.is_again or _is_another_end(vault, place, result)
         if not place.place_id:

@@ -183,3 +183,32 @@ def test_a_live_server_refuses_who_was_revoked(road: Road, alice: Person, bob: P
     assert "revoked" in told.json["error"]["message"]
     road.sync(alice)
     assert records(alice) == before
+
+
+@pytest.mark.parametrize("road", written(), indirect=True)
+def test_who_belongs_is_told_once_who_was_let_in_and_by_whom(
+    road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path
+) -> None:
+    """LAZ-71, APP-13: so many records came, it was said, and not that somebody belongs whom she never met."""
+    meet(road, alice, bob)
+    admit_by_stick(bob, cara, tmp_path / "stick")
+    road.sync(bob)
+    told = [road.sync(person) for person in (alice, alice, bob)]
+    assert [came["newcomers"] for came in told] == [[{"name": "cara", "by": "bob"}], [], []]
+    assert [came["admitted"] for came in told] == [[], [], []]
+
+
+@pytest.mark.parametrize("road", written(), indirect=True)
+def test_who_is_new_is_told_of_nobody_who_belonged_before(
+    road: Road, alice: Person, bob: Person, cara: Person, people: Callable[[str], Person], tmp_path: Path
+) -> None:
+    """LAZ-71: neither by the visit that makes them a member, nor by another place that knows of more."""
+    meet(road, alice, bob)
+    admit_by_stick(bob, cara, tmp_path / "stick")
+    dan = people("dan")
+    admit_by_stick(alice, dan, tmp_path / "other")
+    for person in (alice, bob):
+        road.sync(person)
+    dan.lace("place", "add", "road", road.uri, *road.options)
+    assert road.sync(dan)["newcomers"] == []
+    assert {"cara", "dan"} <= names(dan)

@@ -17,7 +17,7 @@ from lazy.endings import Refused
 from lazy.folder.update import update
 from lazy.places.adding import add_place
 from lazy.problems import Problem
-from lazy.receiving.revoked import Revoked
+from lazy.receiving.membership_news import MemberNews
 from lazy.resolving.resolve import resolve_prefer
 from lazy.results import PlaceResult, Traffic
 from lazy.sync import sync
@@ -221,8 +221,8 @@ def test_a_revocation_that_a_cut_visit_brought_is_told_by_the_next(
     alice, _, bob = circle
     carol = revoke_carol(alice, bob, tmp_path)
     cut_off(bob, monkeypatch)
-    assert [one.sentence for one in visit(bob).came.revoked] == ["alice revoked carol"]
-    assert visit(bob).came.revoked == []
+    assert [one.sentence for one in visit(bob).came.membership] == ["alice revoked carol"]
+    assert visit(bob).came.membership == []
     carol.close()
 
 
@@ -237,8 +237,8 @@ def test_a_revocation_that_a_friend_brought_to_my_vault_is_told_by_my_next_visit
     shutil.copytree(tmp_path / "bob" / "home", tmp_path / "dan" / "home", dirs_exist_ok=True)  # one machine
     add_place(dan, "bobs", str(bob.folder), cwd=tmp_path)
     sync(dan, ["bobs"])
-    assert [one.sentence for one in visit(bob).came.revoked] == ["alice revoked carol"]
-    assert visit(bob).came.revoked == []
+    assert [one.sentence for one in visit(bob).came.membership] == ["alice revoked carol"]
+    assert visit(bob).came.membership == []
     carol.close()
     dan.close()
 
@@ -271,7 +271,7 @@ def test_a_release_that_a_friend_brought_to_my_vault_is_told_by_my_next_visit(
 
 def test_two_of_one_name_are_told_apart_by_their_keys() -> None:
     """LAZ-69: who revoked somebody called as they are did not revoke their own key."""
-    told = [Revoked("carol", "carol").sentence, Revoked("carol", "carol", is_own=True).sentence]
+    told = [MemberNews("carol", "carol", is_own, is_gone=True).sentence for is_own in (False, True)]
     assert told == ["carol revoked carol", "carol revoked their own key"]
 
 

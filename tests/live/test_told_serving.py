@@ -46,3 +46,35 @@ def test_who_serves_is_told_what_was_released(alice: Person, bob: Person) -> Non
         bob.lace("release", "3.0.0")
         bob.lace("sync", "home")
     assert ["3.0.0" in str(said["releases"]) for said in server.told if said.get("releases")] == [True]
+
+
+def test_who_serves_is_told_once_who_was_let_in_and_by_whom(alice: Person, bob: Person, cara: Person) -> None:
+    """LAZ-71: by the server, and no more by the next sync; a friend is told it by their own visit to her."""
+    found(alice)
+    stick = alice.folder.parent / "stick"
+    stick.mkdir()
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        for person in (alice, bob):
+            person.lace("place", "add", "stick", str(stick))
+        cara.lace("accept", bob.lace("invite", "cara")["invite"], "--name", "cara")
+        for person in (cara, bob):
+            person.lace("sync", "stick")
+        bob.lace("sync", "home")
+    told = [one for said in server.told for one in cast("list[dict[str, str]]", said.get("newcomers") or [])]
+    assert told == [{"name": "cara", "by": "bob"}]
+    assert [said["admitted"] for said in server.told if said.get("admitted")] == ["bob"]
+    assert alice.lace("sync", "stick")["newcomers"] == []
+
+
+def test_a_visit_to_a_server_tells_who_was_let_in_there(alice: Person, bob: Person, cara: Person) -> None:
+    """LAZ-71, INT-131: as on a stick."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+        assert cara.lace("sync", "home")["newcomers"] == []
+        assert "  alice let cara in\n" in bob.text("sync", "home")
+        assert bob.lace("sync", "home")["newcomers"] == []

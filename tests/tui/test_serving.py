@@ -19,11 +19,12 @@ from lace_tui.screens.dialogs import Leaving, Question, ServingPage
 from lace_tui.screens.peers import Peers
 from lace_tui.screenshots import Story
 from lazy.belonging.adopting import adopt
+from lazy.belonging.circle import accept, invite
 from lazy.belonging.revoking import plan_revocation, revoke
 from lazy.live.answering import Served
 from lazy.live.serving import Service
 from lazy.places.adding import add_place
-from lazy.receiving.revoked import revoked_unheard
+from lazy.receiving.membership_news import unheard_news
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from transports.errors import AddressInUse, PlaceUnreachable, RefusedThere
@@ -116,7 +117,26 @@ async def test_who_was_revoked_is_told_once_by_the_server_or_by_a_sync(app: Lace
         await settle(pilot)
         assert "bob revoked their own key" in [str(note.message) for note in app._notifications]
     with story.open("alice") as vault:
-        assert revoked_unheard(vault) == []
+        assert unheard_news(vault) == []
+
+
+async def test_who_was_let_in_is_told_once_by_the_server_or_by_a_sync(app: LaceApp, story: Story) -> None:
+    """LAZ-71, APP-1: who serves in the app sees at once who belongs, and the next sync tells it no more."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await _serve(app, pilot)
+        assert app.server is not None
+        with story.open("bob") as bob:
+            add_place(bob, "alices", app.server.uri, cwd=story.root)
+            line = invite(bob, "dora").encode()
+            with accept(story.folder("dora"), story.around("dora"), line)[0] as dora:
+                sync(dora, ["stick"])
+            sync(bob, ["stick"])
+            sync(bob, ["alices"])
+        await settle(pilot)
+        assert "bob let dora in" in [str(note.message) for note in app._notifications]
+    with story.open("alice") as vault:
+        assert unheard_news(vault) == []
 
 
 async def test_nobody_is_served_once_the_app_is_left(app: LaceApp) -> None:

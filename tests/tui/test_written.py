@@ -28,7 +28,7 @@ from lazy.folder.moving import Moves
 from lazy.folder.permitted import Refused
 from lazy.folder.updated import HeadConflict, NotTakenIn, TakenIn, Updated
 from lazy.problems import Problem
-from lazy.receiving.revoked import Revoked
+from lazy.receiving.membership_news import MemberNews
 from lazy.resolving.resolve import Resolved
 from lazy.results import LiesThere, PlaceResult
 from lazy.visits.carry import FriendsSteps
@@ -216,12 +216,14 @@ def test_a_sync_says_how_much_more_it_refused_and_what_cannot_be_read() -> None:
     assert card.is_bad
 
 
-def test_a_visit_names_who_was_revoked() -> None:
+def test_a_visit_names_who_was_let_in_and_who_was_revoked() -> None:
     """LAZ-69, APP-5: as the command line does."""
-    gone = [Revoked("cara", "alice"), Revoked("dan", "dan", is_own=True)]
-    result = PlaceResult("stick", "drop", came=Came(revoked=gone))
+    gone = [MemberNews("cara", "alice", is_gone=True), MemberNews("dan", "dan", is_own=True, is_gone=True)]
+    came = [MemberNews("eve", "bob"), MemberNews("bob", "bob-ab12cd", is_own=True)]
+    result = PlaceResult("stick", "drop", came=Came(membership=[*came, *gone]))
     said = [line.plain for line in sync_card([result], 1.0, {}).lines]
     assert {"- alice revoked cara", "- dan revoked their own key"} <= set(said)
+    assert {"+ bob let eve in", "+ bob-ab12cd let bob in, another key of theirs"} <= set(said)
 
 
 def test_the_newest_visit_counts_what_it_does_not_name() -> None:

@@ -68,6 +68,7 @@ _HOLDS: dict[str, Any] = {
     "left behind": (("words", "words", _TREE),),
     "looked at": _TREE,
     "looked at until": _TREE,
+    "newcomers unheard": (_NODE.text,),
     "nowhere": {"none\nmain": 3},
     "orphans": ("a.bundle", "b.bundle"),
     "parted": (_NODE.text,),

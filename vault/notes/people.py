@@ -22,6 +22,7 @@ __all__ = [
     "LEFT",
     "MOST_DROPPED_REQUESTS",
     "MOST_NEXT",
+    "NEWCOMERS_UNHEARD",
     "REVOKED_UNHEARD",
 ]
 
@@ -81,12 +82,19 @@ LEFT: Final = Note(
     "Whoever is joined again goes off it.",
     ("lazy.belonging.circle",),
 )
+NEWCOMERS_UNHEARD: Final = Note(
+    "newcomers unheard",
+    words("verifiers, the first one first", verifier),
+    "The nodes of members whom others let in by what came, and of whom neither a visit nor a server told.",
+    "A visit that tells of all drops it, and a server takes out whom it told of.",
+    ("lazy.receiving.membership_news",),
+)
 REVOKED_UNHEARD: Final = Note(
     "revoked unheard",
     words("verifiers, the first one first", verifier),
     "The nodes of members who belong no more by what came, and of whom neither a visit nor a server told.",
     "A visit that tells of all drops it, and a server takes out whom it told of.",
-    ("lazy.receiving.revoked",),
+    ("lazy.receiving.membership_news",),
 )
 DROPPED_REQUESTS: Final = Note(
     "dropped requests",
