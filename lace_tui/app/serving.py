@@ -69,7 +69,8 @@ class Serving:
             told = f"{who}: received {served.received}, sent {served.sent}, refused {served.refused}"
             self._front.notify(told, title="Serving", markup=False)
         for one in served.membership:
-            self._front.notify(inert(one.sentence), title="Serving", severity="warning", markup=False)
+            severity = "warning" if one.is_gone else "information"
+            self._front.notify(inert(one.sentence), title="Serving", severity=severity, markup=False)
         if served.membership:
             self._forget_told(served.membership)
         for release in served.releases:

@@ -103,6 +103,9 @@ def stored_card(view: HomeView, keys: Mapping[str, str]) -> Card:
     lines += [mark(f"v {text}", NOTE) for text in _texts(summary, "releases")[:_LISTED]]
     lines += _more(len(_texts(summary, "releases")))
     lines += [mark(f"+ {name} is a member now", GOOD) for name in _texts(summary, "admitted")[:_LISTED]]
+    for sign, who in (("+", "newcomers"), ("-", "revoked")):
+        lines += [mark(f"{sign} {text}", NOTE) for text in _texts(summary, who)[:_LISTED]]
+        lines += _more(len(_texts(summary, who)))
     problems = summary.get("problems")
     for problem in problems[:_LISTED] if isinstance(problems, list) else []:
         if isinstance(problem, Mapping):

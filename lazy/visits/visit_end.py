@@ -159,6 +159,8 @@ def _summary(result: PlaceResult) -> dict[str, Any]:
         "bytes_read": result.traffic.bytes_read,
         "bytes_written": result.traffic.bytes_written,
         "admitted": result.came.admitted,
+        "newcomers": [one.sentence for one in result.came.membership if not one.is_gone],
+        "revoked": [one.sentence for one in result.came.membership if one.is_gone],
         "releases": [f"{r.name} {r.desk} {r.version}" for r in result.came.releases],
         "conflicts": result.came.new_conflicts,
         "problems": [problem.noted for problem in result.problems if problem.code not in _OF_WORDS],

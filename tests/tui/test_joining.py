@@ -109,6 +109,26 @@ async def test_who_was_let_in_is_called_as_by_command(story: Story) -> None:
         assert "+ dora is a member now" in text_of(app, "#card-text")
 
 
+async def test_who_was_let_in_by_a_friend_is_named_with_them(story: Story) -> None:
+    """APP-1, APP-5: as `lace sync` names both, in the card of that sync and after a new start."""
+    with story.open("bob") as bob:
+        line = invite(bob, "dora").encode()
+        with accept(story.folder("dora"), story.around("dora"), line)[0] as dora:
+            sync(dora, ["stick"])
+        sync(bob, ["stick"])
+    app = app_of(story, "alice")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "s")
+        assert "+ bob let dora in" in text_of(app, "#card-text")
+        app.card = None  # as after a new start
+        app.refresh_places()
+        await settle(pilot)
+        assert "+ bob let dora in" in text_of(app, "#card-text")
+        await press(pilot, "s")
+        assert "dora" not in text_of(app, "#card-text")
+
+
 async def test_an_invitation_that_seems_too_late_is_told_on_the_same_page(story: Story) -> None:
     """APP-1: the page with the words would cover the remark, and with it the reason why nothing comes of joining."""
     with story.open("alice") as alice:
