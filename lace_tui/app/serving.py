@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, mark
@@ -69,7 +69,7 @@ class Serving:
             told = f"{who}: received {served.received}, sent {served.sent}, refused {served.refused}"
             self._front.notify(told, title="Serving", markup=False)
         for one in served.membership:
-            severity = "warning" if one.is_gone else "information"
+            severity: Literal["warning", "information"] = "warning" if one.is_gone else "information"
             self._front.notify(inert(one.sentence), title="Serving", severity=severity, markup=False)
         if served.membership:
             self._forget_told(served.membership)
