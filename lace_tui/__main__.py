@@ -44,12 +44,12 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
             if argv is None:
                 _leave(0)
             return 0
-        from lace_tui.cli.loading import load_less  # noqa: PLC0415 - a kept answer needs none of the program
+        from lace_tui.cli.loading import load_less  # a kept answer needs none of the program
 
         hold_freed()
         load_less()
-    from lace_tui.cli.context import World  # noqa: PLC0415 - a kept answer needs none of the program
-    from lace_tui.cli.frame import run  # noqa: PLC0415
+    from lace_tui.cli.context import World  # a kept answer needs none of the program
+    from lace_tui.cli.frame import run
 
     if world is not None:
         return run(words, world)
@@ -82,7 +82,7 @@ def _until_asked(run: Callable[[], int]) -> int:
 
     They raise `KeyboardInterrupt`, so that git and whatever else was started is ended too.
     """
-    from lace_tui.errors import EXIT_CANCELLED  # noqa: PLC0415 - a kept answer needs none of the program
+    from lace_tui.errors import EXIT_CANCELLED  # a kept answer needs none of the program
 
     for number in _ASKS_TO_END:
         if _signal.getsignal(number) is _signal.SIG_DFL:

@@ -232,7 +232,7 @@ def _local_font(svg: str) -> str:
 
 
 def _png(svg: str, path: Path) -> None:
-    import cairosvg  # noqa: PLC0415 - only who makes pictures has it
+    import cairosvg  # only who makes pictures has it
 
     made = cairosvg.svg2png(bytestring=svg.encode(), scale=12 / _CELL)
     data = b"tEXt" + drawing_of(svg)
@@ -256,8 +256,8 @@ def picture(app: LaceApp, shot: Shot, theme: str = "lace-dark") -> str:
 
 def _gif(svgs: Sequence[str], path: Path) -> None:
     """Write pictures one after the other as an animation."""
-    import cairosvg  # noqa: PLC0415 - only who makes pictures has it
-    from PIL import Image  # noqa: PLC0415 - comes with the other
+    import cairosvg  # only who makes pictures has it
+    from PIL import Image  # comes with the other
 
     images = [Image.open(io.BytesIO(cairosvg.svg2png(bytestring=svg.encode(), scale=10 / _CELL))) for svg in svgs]
     flat = [image.convert("RGB").quantize(64, dither=Image.Dither.NONE) for image in images]

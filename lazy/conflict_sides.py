@@ -129,7 +129,7 @@ class _Far:
         self._releases = [one for one in highest(store, desk) if one.commit in self._parents]
         self._chains: Chains | None = None
         if len(commits) > _FEW:
-            from vault.revisions.chains import chained  # noqa: PLC0415 - hardly any command needs it
+            from vault.revisions.chains import chained  # hardly any command needs it
 
             self._chains = chained(self._parents)
         self._best = _best(self._chains, self._releases) if self._chains is not None else []

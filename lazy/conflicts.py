@@ -245,7 +245,7 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
     conflict_id = _id(vault, desk, str(version))
     row = vault.store.rows("SELECT detected, accepted FROM conflict WHERE id = ?", conflict_id)
     detected, accepted = (str(row[0][0]), str(row[0][1])) if row else ("", "")
-    from lazy.decisions import decisions  # noqa: PLC0415 - most versions were released once
+    from lazy.decisions import decisions  # most versions were released once
 
     known = decisions(vault, desk, version, group)
     found = known.found

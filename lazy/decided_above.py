@@ -94,7 +94,7 @@ class _Between:
             self._chain(waiting)
 
     def _chain(self, waiting: Sequence[Conflict]) -> None:
-        from vault.revisions.chains import chained  # noqa: PLC0415 - decisions hardly ever disagree
+        from vault.revisions.chains import chained  # decisions hardly ever disagree
 
         texts = [text for _, text in self._sides]
         results = {result.text for one in waiting for result in one.results}

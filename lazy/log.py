@@ -131,7 +131,7 @@ def lines_of_paths(
     Raises:
         NoSuchPath: no commit that is here has anything there.
     """
-    from vault.revisions.touching import Touching  # noqa: PLC0415 - mostly all that happened is asked for
+    from vault.revisions.touching import Touching  # mostly all that happened is asked for
 
     touching = Touching(vault.store, paths, watch)
     found: list[LogLine] = []

@@ -58,7 +58,7 @@ def opened(store: str) -> sqlite3.Connection:
     except OSError:
         has_log = False
     if has_log:
-        from vault.left_log import is_left  # noqa: PLC0415 - hardly ever
+        from vault.left_log import is_left  # hardly ever
 
         if is_left(store):
             raise sqlite3.OperationalError("a log was left")
@@ -92,7 +92,7 @@ def recall(db: sqlite3.Connection, what: str, stamp: str | Callable[[str], str],
 
 def generation(vault: Vault) -> str:
     """Return the store's generation as the read snapshot in hand sees it; ask inside `Store.reading`."""
-    from vault.notes.own import GENERATION as NOTED  # noqa: PLC0415 - the quick way loads no more than SQLite
+    from vault.notes.own import GENERATION as NOTED  # the quick way loads no more than SQLite
 
     return vault.store.note(NOTED)
 

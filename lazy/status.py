@@ -307,7 +307,7 @@ def _number(store: Store, asked: str) -> int:
 def _texts(vault: Vault) -> tuple[LeftText, ...]:
     if not any(vault.dot.glob("edit-*")):  # as a rule
         return ()
-    from lazy.resolving.left_texts import left_texts  # noqa: PLC0415 - hardly any text is left
+    from lazy.resolving.left_texts import left_texts  # hardly any text is left
 
     return left_texts(vault.dot)
 
@@ -323,7 +323,7 @@ def _spent_on(vault: Vault) -> str:
     """Return who came in by the invitation that I hold, where I am no member."""
     if is_member(vault, vault.node.text):
         return ""
-    from lazy.belonging.admitting import spent_on  # noqa: PLC0415 - hardly anybody waits
+    from lazy.belonging.admitting import spent_on  # hardly anybody waits
 
     return spent_on(vault)
 

@@ -38,9 +38,9 @@ def follow(vault: Vault, occasion: Occasion, watch: Watch = Watch()) -> list[Pla
         strategy == Occasion.RELEASE and occasion is Occasion.COMMIT
     ):
         return []
-    from lazy.places.registry import places  # noqa: PLC0415 - most commits push nothing
-    from lazy.results import PlaceResult  # noqa: PLC0415
-    from lazy.sync import sync  # noqa: PLC0415
+    from lazy.places.registry import places  # most commits push nothing
+    from lazy.results import PlaceResult
+    from lazy.sync import sync
 
     results: list[PlaceResult] = []
     for place in places(vault):
@@ -60,8 +60,8 @@ def due(vault: Vault) -> list[Place]:
     """
     if vault.settings.get("sync-strategy") != "periodic":
         return []
-    from lazy.noted_times import noted_time  # noqa: PLC0415 - asked by cron every few minutes, mostly for nothing
-    from lazy.places.registry import places  # noqa: PLC0415
+    from lazy.noted_times import noted_time  # asked by cron every few minutes, mostly for nothing
+    from lazy.places.registry import places
 
     interval = int(vault.settings.get("sync-interval"))
     now = vault.around.tai().seconds

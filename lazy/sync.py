@@ -106,7 +106,7 @@ def sync(
 def _ready(vault: Vault, scope: Scope | None) -> ScopedSync | None:
     if scope is None:
         return None
-    from lazy.visits.scoping import scoped  # noqa: PLC0415 - rules are read where they are used
+    from lazy.visits.scoping import scoped  # rules are read where they are used
 
     return scoped(vault, scope)
 
@@ -138,8 +138,8 @@ def prepare(
     Raises:
         As `sync`.
     """
-    from lazy.visits.plans import plan_visit  # noqa: PLC0415 - few syncs are shown first
-    from lazy.visits.visit import may_push, show  # noqa: PLC0415
+    from lazy.visits.plans import plan_visit  # few syncs are shown first
+    from lazy.visits.visit import may_push, show
 
     plans: dict[str, tuple[MailboxMedium, VisitPlan]] = {}
 
@@ -184,7 +184,7 @@ def move(vault: Vault, prepared: Prepared, watch: Watch = Watch(), *, tells_held
     def act(place: Place) -> PlaceResult:
         if place.name not in left:
             return _visit(vault, place, Errand(prepared.push, prepared.pull, watch=watch))
-        from lazy.visits.visit import carry_out  # noqa: PLC0415 - few syncs are shown first
+        from lazy.visits.visit import carry_out  # few syncs are shown first
 
         medium, plan = left.pop(place.name)
         with closing(medium), turn(vault, place, watch):
@@ -257,7 +257,7 @@ def _tell_waiting(vault: Vault, results: Sequence[PlaceResult], *, is_told: bool
     """Say of each place what came after it was visited and waits for it: whoever carries a stick would not know."""
     if not is_told or not any(result.came.received for result in results[1:]):
         return
-    from lazy.queue import waiting_records  # noqa: PLC0415 - most syncs are of one place, or bring nothing
+    from lazy.queue import waiting_records  # most syncs are of one place, or bring nothing
 
     left = waiting_records(vault)
     for result in results[:-1]:
@@ -306,7 +306,7 @@ def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool, is_a
 
 def _visit(vault: Vault, place: Place, errand: Errand) -> PlaceResult:
     if place.kind in {AddressKind.LIVE, AddressKind.VAULT}:
-        from lazy.live.visiting import visit_connected  # noqa: PLC0415 - needed for these kinds only
+        from lazy.live.visiting import visit_connected  # needed for these kinds only
 
         errand.watch.progress(0, 0, f"ask {place.name}")
         return visit_connected(vault, place, errand)
@@ -336,6 +336,6 @@ def _visit_medium(vault: Vault, place: Place, errand: Errand) -> PlaceResult:
         errand.watch.progress(0, 0, f"ask {place.name}")
         mends = place.kind == AddressKind.GIT and errand.push and not errand.dry_run and held_back(vault) is None
         medium = stack.enter_context(closing(open_medium(vault, place, mends=mends)))
-        from lazy.visits.visit import visit  # noqa: PLC0415 - a friend who serves is no medium
+        from lazy.visits.visit import visit  # a friend who serves is no medium
 
         return visit(vault, place, medium, errand)

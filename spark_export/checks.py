@@ -107,7 +107,7 @@ def _checked(rows: DataFrame, check: Any, columns: str) -> DataFrame:
 
 
 def _sql(text: str) -> Any:
-    from pyspark.sql.functions import expr  # noqa: PLC0415 - the workers need none of it
+    from pyspark.sql.functions import expr  # the workers need none of it
 
     return expr(text)
 
@@ -285,7 +285,7 @@ def _chain_faults(batches: Iterable[Any]) -> Iterator[Any]:
 def _batch(found: list[tuple[Any, ...]], names: tuple[str, ...], columns: str) -> Iterator[Any]:
     if not found:
         return
-    import pyarrow as pa  # noqa: PLC0415 - in the worker, which has it
+    import pyarrow as pa  # in the worker, which has it
 
     types = [pa.int64() if kind.split()[1] == "bigint" else pa.string() for kind in columns.split(", ")]
     arrays = [pa.array(values, kind) for values, kind in zip(zip(*found, strict=True), types, strict=True)]

@@ -109,7 +109,7 @@ def open_exports(session: SparkSession, given: Sequence[Path] | Inputs) -> Input
 
 def _opened(session: SparkSession, table: Table, files: Sequence[Path]) -> DataFrame:
     """Make a view of a table over some files."""
-    from pyspark.sql.functions import expr  # noqa: PLC0415 - the list of reports needs no Spark
+    from pyspark.sql.functions import expr  # the list of reports needs no Spark
 
     paths = [_PATTERN.sub(r"\\\g<0>", str(path)) for path in files]
     # A circle of one has empty tables; Parquet files of no rows still carry the schema.

@@ -507,7 +507,7 @@ def _is_there(dotted: str) -> bool:
 
 
 def test_version_is_said_once() -> None:
-    import tomllib  # noqa: PLC0415
+    import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["version"] == __version__
@@ -517,7 +517,7 @@ def test_version_is_said_once() -> None:
 @pytest.mark.xdist_group("modules")
 def test_nobody_installs_what_nothing_imports() -> None:
     """Each library that comes with lace is needed by some module of it."""
-    import tomllib  # noqa: PLC0415
+    import tomllib
 
     imported = set()
     for path in MODULES:

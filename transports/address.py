@@ -179,7 +179,7 @@ def _address(text: str, cwd: Path, *, is_typed: bool) -> Address:
 
 
 def _web_uri(text: str) -> str:
-    from transports.http.web import parse_web  # noqa: PLC0415 - the web is needed for one kind only
+    from transports.http.web import parse_web  # the web is needed for one kind only
 
     return parse_web(text).uri
 
@@ -260,7 +260,7 @@ def _is_path(text: str, cwd: Path) -> bool:
 
 
 def _git_address(text: str, path: Path | None) -> Address:
-    from transports.git.remote import git_uri, parse_remote  # noqa: PLC0415 - needed for one kind only
+    from transports.git.remote import git_uri, parse_remote  # needed for one kind only
 
     if path is not None:
         return Address(AddressKind.GIT, git_uri(path), path)
@@ -269,7 +269,7 @@ def _git_address(text: str, path: Path | None) -> Address:
 
 
 def _is_alias(text: str) -> bool:
-    from transports.git.remote import is_alias  # noqa: PLC0415
+    from transports.git.remote import is_alias
 
     return is_alias(text)
 

@@ -46,7 +46,7 @@ def as_word(text: str) -> str:
     >>> as_word("our takes"), as_word("a\u200db")
     ("'our takes'", "$'a\\u200db'")
     """
-    import shlex  # noqa: PLC0415 - most runs offer no command
+    import shlex  # most runs offer no command
 
     if visible(text) == text:
         return shlex.quote(text)
@@ -68,8 +68,8 @@ def words_of(command: str) -> list[str]:
     >>> words_of("lace sync $'a\\u200db'")
     ['lace', 'sync', 'a\u200db']
     """
-    import re  # noqa: PLC0415
-    import shlex  # noqa: PLC0415
+    import re
+    import shlex
 
     return shlex.split(re.sub(_ESCAPED, lambda found: shlex.quote(re.sub(_ESCAPE, _meant, found[1])), command))
 

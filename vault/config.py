@@ -195,7 +195,7 @@ class Settings:
         path = path if isinstance(path, Path) else Path(path)
         if not path.exists():
             return cls(path)
-        import tomllib  # noqa: PLC0415 - a vault without settings of its own needs no parser
+        import tomllib  # a vault without settings of its own needs no parser
 
         try:
             text = read_bounded(path, _FILE_LIMIT).decode("utf-8")
@@ -250,7 +250,7 @@ class Settings:
 
     def encode(self) -> bytes:
         """Return the file's bytes: the chosen settings, each under the sentence that explains it."""
-        import tomli_w  # noqa: PLC0415
+        import tomli_w
 
         parts = [
             f"# {SETTINGS[key].sentence}\n# Takes {SETTINGS[key].allowed_text}.\n"
@@ -263,7 +263,7 @@ class Settings:
 def _find(key: str) -> Setting:
     setting = SETTINGS.get(key)
     if setting is None:
-        import difflib  # noqa: PLC0415 - only a mistake needs it
+        import difflib  # only a mistake needs it
 
         near = difflib.get_close_matches(key, SETTINGS, n=1, cutoff=0.5)
         meant = f" Did you mean {near[0]}?" if near else ""

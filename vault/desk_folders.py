@@ -237,9 +237,9 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         FormerRulesFull: too many rules around it keep something out of it; nothing was changed.
         TooManyAbsent: what lay where it was moved from cannot be remembered; nothing was changed.
     """
-    from vault.desks.cursor import as_it_stands  # noqa: PLC0415 - most commands add no desk
-    from vault.folder.desk_moves import keep_left_behind  # noqa: PLC0415
-    from vault.folder.desks_around import note_around  # noqa: PLC0415
+    from vault.desks.cursor import as_it_stands  # most commands add no desk
+    from vault.folder.desk_moves import keep_left_behind
+    from vault.folder.desks_around import note_around
 
     check_name(name, "desk")
     # By a folder's name in another case, `main` would go on to take in what the desk holds.
@@ -297,8 +297,8 @@ def _hold_on(w: Writer, vault: Vault, mapped: Sequence[str]) -> tuple[set[str], 
     Raises:
         BadPermit, Unreadable: as `add_desk`.
     """
-    from vault.folder.held_rules import hold_around  # noqa: PLC0415 - most commands add no desk
-    from vault.permits import permit_around  # noqa: PLC0415
+    from vault.folder.held_rules import hold_around  # most commands add no desk
+    from vault.permits import permit_around
 
     held: set[str] = set()
     ruled: list[tuple[str, Permit]] = []

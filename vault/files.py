@@ -351,7 +351,7 @@ def flush_everything(fd: int) -> None:
     Raises:
         OSError: the disk failed.
     """
-    import ctypes  # noqa: PLC0415 - ten milliseconds that only a large checkout pays
+    import ctypes  # ten milliseconds that only a large checkout pays
 
     system = ctypes.CDLL(None, use_errno=True)
     if system.syncfs(fd):
@@ -363,7 +363,7 @@ def flush_everything(fd: int) -> None:
 
 def free_bytes(path: str | os.PathLike[str]) -> int | None:
     """Return how many bytes this person may still write where a path lies, or None where that cannot be told."""
-    import shutil  # noqa: PLC0415 - few commands write anything large
+    import shutil  # few commands write anything large
 
     try:
         total, _, free = shutil.disk_usage(path)

@@ -62,7 +62,7 @@ class BadFrame(DataError):
 
 @cache
 def _zstd() -> ModuleType:
-    import zstandard  # noqa: PLC0415 - three milliseconds that a vault of small records never needs
+    import zstandard  # three milliseconds that a vault of small records never needs
 
     return zstandard
 

@@ -42,7 +42,7 @@ class Proofs:
         self._answers = bytearray()
         self._own = 0  # how many of the next tasks this process keeps for itself, as it had to wait the last time
         self._until = sys.maxsize
-        from vault.worker_process import WorkerProcess  # noqa: PLC0415 - a sync that brings little begins no process
+        from vault.worker_process import WorkerProcess  # a sync that brings little begins no process
 
         self._worker: WorkerProcess | None = WorkerProcess(__name__, serve.__name__)
         self._ready = False
@@ -150,7 +150,7 @@ def serve() -> None:
 
     What waits is taken over before more is verified, so that whoever hands it over goes on.
     """
-    from vault.worker_process import is_ready  # noqa: PLC0415 - this is such a process
+    from vault.worker_process import is_ready  # this is such a process
 
     os.write(1, _READY)
     tasks = bytearray()

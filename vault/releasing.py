@@ -159,9 +159,9 @@ def planned_version(vault: Vault, desk: str, version: Version | None, found: Cha
         SavedMeanwhile, RulesUnclear, FolderGone, FolderEmptied: as `seal_commit`.
         NothingToRelease, OwnWorkApart, NotPermitted: as `release`.
     """
-    from vault.folder.meanwhile import check_planned  # noqa: PLC0415 - a release finds it out as it commits
-    from vault.folder.unnamed import refuse_unnamed  # noqa: PLC0415
-    from vault.readers import check_readers  # noqa: PLC0415 - to list conflicts needs none
+    from vault.folder.meanwhile import check_planned  # a release finds it out as it commits
+    from vault.folder.unnamed import refuse_unnamed
+    from vault.readers import check_readers  # to list conflicts needs none
 
     vault.check_plan()
     check_apart(vault, desk)
@@ -289,7 +289,7 @@ def _head_to_release(w: Writer, vault: Vault, desk: str, problems: Iterable[Prob
     Raises:
         NothingToRelease, OwnWorkApart, NotPermitted: as `release`.
     """
-    from vault.readers import check_readers  # noqa: PLC0415 - to list conflicts needs none
+    from vault.readers import check_readers  # to list conflicts needs none
 
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:

@@ -100,7 +100,7 @@ def loads(text: str, limit: int) -> Sexp:
     if len(text) > limit:
         raise SexpError(f"An S-expression of {len(text)} characters is longer than the {limit} allowed here.")
     _check_tokens(text)
-    import sexpdata  # noqa: PLC0415 - most commands only write
+    import sexpdata  # most commands only write
 
     return _from_library(sexpdata.loads(text, nil=None, true=None, false=None), sexpdata.Symbol)
 

@@ -52,7 +52,7 @@ class SigningMisuseError(CallerError):
 @cache
 def _sodium() -> ModuleType:
     # Loading libsodium costs some 10 ms, which `lace status` need not pay.
-    import nacl.bindings  # noqa: PLC0415
+    import nacl.bindings
 
     return nacl.bindings
 
@@ -60,7 +60,7 @@ def _sodium() -> ModuleType:
 @cache
 def _opener() -> tuple[Callable[[bytes, bytes], bytes], type[Exception]]:
     """Return what opens a signed message and what it raises for a wrong one; looked up once, as it is called often."""
-    from nacl.exceptions import BadSignatureError  # noqa: PLC0415
+    from nacl.exceptions import BadSignatureError
 
     return _sodium().crypto_sign_open, BadSignatureError
 
@@ -151,7 +151,7 @@ class SigningKey:
 
     def open_box(self, box: bytes) -> bytes | None:
         """Return what was sealed to this key by `seal_box`, or None if it was sealed to another, or is damaged."""
-        from nacl.exceptions import CryptoError  # noqa: PLC0415
+        from nacl.exceptions import CryptoError
 
         sodium = _sodium()
         if self._opens is None:

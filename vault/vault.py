@@ -234,7 +234,7 @@ class Vault:
             raise StoreDamaged(f"The store of the vault in {self.folder} holds a value that cannot be.") from fault
 
     def _is_mistyped(self) -> bool:
-        from vault.store.values import mistyped  # noqa: PLC0415 - hardly any command fails so
+        from vault.store.values import mistyped  # hardly any command fails so
 
         with suppress(sqlite3.Error):
             return bool(mistyped(self.store.db))

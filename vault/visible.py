@@ -27,7 +27,7 @@ def visible(text: str, also: str = "") -> str:
     """
     if text.isascii() and text.isprintable() and not also:
         return text
-    import unicodedata  # noqa: PLC0415 - most texts never need it
+    import unicodedata  # most texts never need it
 
     parts = []
     marks = 0

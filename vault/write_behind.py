@@ -89,7 +89,7 @@ class WriteBehind:
     def _has_begun(self) -> bool:
         """Begin the thread where there is none; where the system gives no more of them all is done where it is made."""
         if self._thread is None:
-            from threading import Thread  # noqa: PLC0415 - only much work needs it
+            from threading import Thread  # only much work needs it
 
             self._thread = Thread(target=self._run, name="lace-write-behind")
             try:

@@ -202,8 +202,8 @@ class Writer:
             VaultBehindMark: another copy wrote meanwhile.
             ValueError: these are none, or too many for one entry; a fault of the program.
         """
-        from vault.nodelog import tick  # noqa: PLC0415 - a commit that stays here is not logged
-        from vault.profile import MAX_ENTRIES, LogEntry  # noqa: PLC0415
+        from vault.nodelog import tick  # a commit that stays here is not logged
+        from vault.profile import MAX_ENTRIES, LogEntry
 
         if not 1 <= len(entries) <= MAX_ENTRIES:
             raise ValueError(f"a log entry shares 1 to {MAX_ENTRIES} records, not {len(entries)}")
@@ -238,7 +238,7 @@ class Writer:
         relates_to: Sequence[str] = (),
     ) -> None:
         """Append one sealed entry to the private audit chain (CYB-9, CYB-11)."""
-        from vault.audit.entries import make_entry  # noqa: PLC0415 - what only reads writes no trail
+        from vault.audit.entries import make_entry  # what only reads writes no trail
 
         if self._audited is None:
             row = self.store.db.execute(

@@ -49,7 +49,7 @@ class Beginning:
         """Show Home, where there is a vault; else the first run."""
         self._front.folder = self._find()
         if self._front.folder is None:
-            from lace_tui.screens.first import FirstRun  # noqa: PLC0415 - the first time only
+            from lace_tui.screens.first import FirstRun  # the first time only
 
             if not isinstance(self._front.screen, FirstRun):
                 self._front.push_screen(FirstRun(self._front.here, self._called))
@@ -62,7 +62,7 @@ class Beginning:
     def look(self) -> None:
         """Look, where there is no vault, whether another command made one here meanwhile."""
         if self._front.folder is None:
-            from lace_tui.screens.first import FirstRun  # noqa: PLC0415 - the first time only
+            from lace_tui.screens.first import FirstRun  # the first time only
 
             was_found, self._is_found = self._is_found, self._find() is not None
             # At the first look it may be half made; and nobody's question is taken away.

@@ -67,7 +67,7 @@ def _screen(place: Scope) -> PlaceScreen:
     """Return a new screen of a place; all but the first are loaded when somebody goes there."""
     if place is Scope.HOME:
         return Home()
-    from lace_tui.app.places import SCREENS  # noqa: PLC0415 - a quarter of the time until the first paint
+    from lace_tui.app.places import SCREENS  # a quarter of the time until the first paint
 
     return SCREENS[place]()
 
@@ -268,7 +268,7 @@ class LaceApp(App[None]):
         Raises:
             BadArguments: the verb takes no such words.
         """
-        from lace_tui.cli.frame import parsed  # noqa: PLC0415 - hardly any question takes the words of a command
+        from lace_tui.cli.frame import parsed  # hardly any question takes the words of a command
 
         return parsed(verb, words)
 
@@ -309,7 +309,7 @@ class LaceApp(App[None]):
 
     def action_help(self) -> None:
         """Show all keys, those of this place first."""
-        from lace_tui.screens.help import show_help  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.help import show_help  # no part of the first frame
 
         self.clear_notifications()  # on a narrow screen they would hide half of it
         show_help(self, self.taste.keys, is_begun=self.folder is not None)
@@ -352,21 +352,21 @@ class LaceApp(App[None]):
 
     def action_changes(self) -> None:
         """Show what changed in the folder since the last commit."""
-        from lace_tui.screens.files import show_changes  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.files import show_changes  # no part of the first frame
 
         if isinstance(self.screen, PlaceScreen):
             show_changes(self.screen)
 
     def action_undo(self) -> None:
         """Say what would be taken back, and ask."""
-        from lace_tui.screens.plans import ask_undo  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.plans import ask_undo  # no part of the first frame
 
         if isinstance(self.screen, PlaceScreen):
             ask_undo(self.screen)
 
     def action_redo(self) -> None:
         """Say what would be done again that was taken back last, and ask."""
-        from lace_tui.screens.plans import ask_redo  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.plans import ask_redo  # no part of the first frame
 
         if isinstance(self.screen, PlaceScreen):
             ask_redo(self.screen)
@@ -390,6 +390,6 @@ class LaceApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Offer the table's actions in the palette, each with its key and its command, and the themes."""
-        from lace_tui.app.palette import commands  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.app.palette import commands  # no part of the first frame
 
         return commands(self, screen)

@@ -49,11 +49,11 @@ class Lending:
             FileTooLarge: the result is over 2 MiB.
             Unreadable: it cannot be read.
         """
-        from lace_tui.cli.message import EditorFailed  # noqa: PLC0415 - whoever edits can wait for it
-        from lazy.resolving.kept_texts import clear_away  # noqa: PLC0415
-        from vault.desks.diff import MAX_TEXT_BYTES  # noqa: PLC0415
-        from vault.desks.paths import DOT_VAULT  # noqa: PLC0415
-        from vault.files import FileTooLarge, read_bounded  # noqa: PLC0415
+        from lace_tui.cli.message import EditorFailed  # whoever edits can wait for it
+        from lazy.resolving.kept_texts import clear_away
+        from vault.desks.diff import MAX_TEXT_BYTES
+        from vault.desks.paths import DOT_VAULT
+        from vault.files import FileTooLarge, read_bounded
 
         here = key_of("edit-here", self._front.taste.keys)
         if edit is None or self._front.folder is None:
@@ -100,9 +100,9 @@ class Lending:
             NoVault: there is no vault any more.
             NotWritable, DiskFull: it cannot be kept.
         """
-        from lazy.resolving.kept_texts import keep_text  # noqa: PLC0415 - hardly any text is late
-        from vault.desks.paths import DOT_VAULT  # noqa: PLC0415
-        from vault.vault import NoVault  # noqa: PLC0415
+        from lazy.resolving.kept_texts import keep_text  # hardly any text is late
+        from vault.desks.paths import DOT_VAULT
+        from vault.vault import NoVault
 
         if self._front.folder is None:
             raise NoVault("There is no vault here any more.")
@@ -124,13 +124,13 @@ def _lent(dot: Path, name: str, content: bytes) -> Iterator[Path]:
     Raises:
         NotWritable, DiskFull: it cannot be made.
     """
-    import shutil  # noqa: PLC0415 - whoever edits can wait for it
+    import shutil  # whoever edits can wait for it
 
-    from lazy.resolving.kept_texts import room_in  # noqa: PLC0415
-    from lazy.resolving.left_texts import lent_room  # noqa: PLC0415
-    from vault.errors import LaceError  # noqa: PLC0415
-    from vault.files import write_atomic  # noqa: PLC0415
-    from vault.lock import alone_in  # noqa: PLC0415
+    from lazy.resolving.kept_texts import room_in
+    from lazy.resolving.left_texts import lent_room
+    from vault.errors import LaceError
+    from vault.files import write_atomic
+    from vault.lock import alone_in
 
     room = room_in(dot, lent_room(content))
     draft, left = room / name, None
@@ -160,8 +160,8 @@ def _left_in(draft: Path, content: bytes) -> Path | None:
 
 def _is_as_lent(draft: Path, content: bytes) -> bool:
     """Tell whether a text is as it was handed over; one that cannot be read is not known to be."""
-    from vault.errors import LaceError  # noqa: PLC0415 - whoever edits can wait for it
-    from vault.files import read_bounded  # noqa: PLC0415
+    from vault.errors import LaceError  # whoever edits can wait for it
+    from vault.files import read_bounded
 
     try:
         return read_bounded(draft, len(content)) == content

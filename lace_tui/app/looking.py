@@ -76,9 +76,9 @@ def _seen(file: Path) -> tuple[int, int, int] | None:
 
 
 def _generation(store: Path) -> str:
-    import sqlite3  # noqa: PLC0415 - no part of the first frame
+    import sqlite3  # no part of the first frame
 
-    from lazy.remembered import GENERATION, opened  # noqa: PLC0415
+    from lazy.remembered import GENERATION, opened
 
     try:
         with closing(opened(str(store))) as db:
@@ -112,7 +112,7 @@ class Looking:
         number = self.readings
 
         def do() -> Message:
-            from lace_tui.model.reading import read_home  # noqa: PLC0415 - the floors below are loaded behind the first frame
+            from lace_tui.model.reading import read_home  # the floors below are loaded behind the first frame
 
             with self._working.vault() as vault:
                 return DidRead(number, read_home(vault))
@@ -141,7 +141,7 @@ class Looking:
         watch = self.store = self.store or StoreWatch(folder / ".vault" / "store.db")
 
         def look() -> Message:
-            from lace_tui.model.reading import look_at  # noqa: PLC0415 - loaded by the reading before
+            from lace_tui.model.reading import look_at  # loaded by the reading before
 
             if view is None:  # it could not be read yet: nothing is known but whether that may be otherwise now
                 return DidLook({}, watch.generation(), is_there=watch.is_there)
@@ -182,7 +182,7 @@ class Looking:
 
 def _warm() -> Message:
     """Load the other places and what Home does, so that the first key does not wait for them."""
-    import lace_tui.app.places  # noqa: PLC0415
-    import lace_tui.model.deeds  # noqa: PLC0415, F401 - they are loaded, which is all
+    import lace_tui.app.places
+    import lace_tui.model.deeds  # noqa: F401 - they are loaded, which is all
 
     return DidAsk(lambda _: None, None)

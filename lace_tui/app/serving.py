@@ -80,7 +80,7 @@ class Serving:
         """Take off the note, in a thread, of whom the person was told: the next sync would tell it as news again."""
 
         def forget() -> Message:
-            from lazy.receiving.membership_news import forget_told  # noqa: PLC0415 - hardly anybody comes or goes
+            from lazy.receiving.membership_news import forget_told  # hardly anybody comes or goes
 
             with suppress(LaceError), self._working.vault() as vault:  # what cannot be noted now is told twice
                 forget_told(vault, told)

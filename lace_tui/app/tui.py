@@ -70,7 +70,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
     gc.set_threshold(*_GARBAGE)
     _show(app, mouse=not args.no_mouse)
     if app.wants_demo:
-        from lace_tui.cli.frame import run as run_verb  # noqa: PLC0415 - the frame imports this module
+        from lace_tui.cli.frame import run as run_verb  # the frame imports this module
 
         return run_verb(["demo"], context.world)
     return app.return_code or 0
@@ -82,18 +82,18 @@ def _app_of(context: Context) -> LaceApp:
     Raises:
         NotWritable, DiskFull: as `run`.
     """
-    from lace_tui.app.lace import LaceApp  # noqa: PLC0415 - Textual takes longer to load than most verbs to run
-    from lace_tui.keys.taste import read_taste  # noqa: PLC0415
+    from lace_tui.app.lace import LaceApp  # Textual takes longer to load than most verbs to run
+    from lace_tui.keys.taste import read_taste
 
     def surroundings() -> Surroundings:
-        from dataclasses import replace  # noqa: PLC0415 - behind the first frame
+        from dataclasses import replace  # behind the first frame
 
         around = replace(context.surroundings(), waits=lambda _who, _doing: None)  # the header tells it
         # Nobody can type a passphrase into a terminal that the app draws on.
         return around if "LACE_PASSPHRASE_FD" in context.environ else replace(around, passphrase=None)
 
     def edit(path: Path) -> None:
-        from lace_tui.cli.message import edit_file  # noqa: PLC0415 - only who edits outside needs it
+        from lace_tui.cli.message import edit_file  # only who edits outside needs it
 
         edit_file(path, editor)
 
@@ -102,7 +102,7 @@ def _app_of(context: Context) -> LaceApp:
         context.passphrase_source()
         called = ""
     else:
-        from lace_tui.cli.who import login_name  # noqa: PLC0415 - the first time only
+        from lace_tui.cli.who import login_name  # the first time only
 
         called = login_name(context)
 
@@ -121,9 +121,9 @@ def _app_of(context: Context) -> LaceApp:
 
 def _show(app: LaceApp, *, mouse: bool) -> None:
     """Lend the terminal to the app until the person leaves it, a signal ends it, or the terminal goes away."""
-    import asyncio  # noqa: PLC0415 - what refuses the app needs none of it
+    import asyncio  # what refuses the app needs none of it
 
-    from lace_tui.acts.stopping import asks_to_end  # noqa: PLC0415
+    from lace_tui.acts.stopping import asks_to_end
 
     with asyncio.Runner() as runner:
         loop = runner.get_loop()

@@ -157,7 +157,7 @@ class Working:
             return False
         if not self.can_start:
             return False
-        from lace_tui.model.job import Job  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.model.job import Job  # no part of the first frame
 
         job = Job(what)
         self.job = job
@@ -206,7 +206,7 @@ class Working:
             NoVault: there is none any more.
             LaceError: it cannot be opened.
         """
-        from vault.vault import NoVault, Vault  # noqa: PLC0415 - no part of the first frame
+        from vault.vault import NoVault, Vault  # no part of the first frame
 
         if self._front.folder is None:
             raise NoVault("There is no vault here any more.")
@@ -231,7 +231,7 @@ class Working:
         refused: Callable[[str], bool] | None = None,
     ) -> None:
         """Run something in a thread; whatever comes of it is one message."""
-        from textual.worker import get_current_worker  # noqa: PLC0415 - known inside the thread only
+        from textual.worker import get_current_worker  # known inside the thread only
 
         def run() -> None:
             try:

@@ -202,7 +202,7 @@ class Context:
     @contextmanager
     def progress(self) -> Iterator[Progress]:
         """Show progress for the block, on a terminal's standard error only; wiped at the end."""
-        from lace_tui.cli.progress import Progress  # noqa: PLC0415 - most verbs end before a line is drawn
+        from lace_tui.cli.progress import Progress  # most verbs end before a line is drawn
 
         stderr = self.world.stderr
         is_shown = stderr.isatty() and not self.quiet and not self.json and self.environ.get("TERM", "dumb") != "dumb"
@@ -216,7 +216,7 @@ class Context:
     @contextmanager
     def cancellable(self) -> Iterator[CancelToken]:
         """Turn Ctrl-C into a wish for the block: the first asks it to stop, the second stops it at once."""
-        from lace_tui.acts.stopping import CancelToken  # noqa: PLC0415
+        from lace_tui.acts.stopping import CancelToken
 
         def on_request() -> None:
             self.say("Stopping at the next safe point. Press Ctrl-C again to stop at once.")
@@ -231,7 +231,7 @@ class Context:
     @contextmanager
     def watching(self) -> Iterator[Watch]:
         """Show progress and listen to Ctrl-C for a block of long work; pass the value down."""
-        from vault.watch import Watch  # noqa: PLC0415
+        from vault.watch import Watch
 
         with self.progress() as progress, self.cancellable() as token:
             yield Watch(progress.report, token.check, progress.moved)
@@ -244,7 +244,7 @@ class Context:
         if home := self.environ.get("LACE_HOME"):
             return Path(home).expanduser().absolute()
         _load_platformdirs()
-        import platformdirs  # noqa: PLC0415 - not where LACE_HOME is given
+        import platformdirs  # not where LACE_HOME is given
 
         return platformdirs.user_data_path("lace", appauthor=False)
 
@@ -254,7 +254,7 @@ class Context:
         if home := self.environ.get("LACE_HOME"):
             return Path(home).expanduser().absolute()
         _load_platformdirs()
-        import platformdirs  # noqa: PLC0415 - not where LACE_HOME is given
+        import platformdirs  # not where LACE_HOME is given
 
         return platformdirs.user_config_path("lace", appauthor=False)
 
@@ -275,7 +275,7 @@ class Context:
         Raises:
             NoVault: there is none here or above.
         """
-        from vault.vault import NoVault, Vault  # noqa: PLC0415 - `lace help` needs no store
+        from vault.vault import NoVault, Vault  # `lace help` needs no store
 
         folder = self.find_vault()
         if folder is None:
@@ -284,7 +284,7 @@ class Context:
 
     def surroundings(self) -> Surroundings:
         """Return the world in the form the floors below take it."""
-        from vault.surroundings import Surroundings  # noqa: PLC0415
+        from vault.surroundings import Surroundings
 
         return Surroundings(
             data_root=self.data_root,
@@ -337,7 +337,7 @@ class Context:
         Raises:
             NotWritable, DiskFull: the made one cannot be kept.
         """
-        from blake3 import blake3  # noqa: PLC0415
+        from blake3 import blake3
 
         known = _first_line(Path(MACHINE_ID)) or self._own_machine_id()
         home = self.environ.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - Path.home raises where none is
@@ -347,7 +347,7 @@ class Context:
         path = self.data_root / "machine-id"
         known = _first_line(path)
         if not known:
-            from vault.files import make_directory, write_atomic  # noqa: PLC0415
+            from vault.files import make_directory, write_atomic
 
             make_directory(path.parent, 0o700)
             known = self.entropy(16).hex()
@@ -376,26 +376,26 @@ class Context:
         return self._passphrase
 
     def _passphrase_from_terminal(self) -> bytes:
-        from lace_tui.cli.secret import ask_secret  # noqa: PLC0415 - most keys open without
+        from lace_tui.cli.secret import ask_secret  # most keys open without
 
         self.output.before_talk()
         try:
             return ask_secret("Passphrase of your key: ", self.world.stderr).encode()
         except EOFError as error:  # Ctrl-D
-            from vault.identity.keys import KeyLocked  # noqa: PLC0415
+            from vault.identity.keys import KeyLocked
 
             raise KeyLocked("No passphrase was typed.") from error
 
 
 def _load_platformdirs() -> None:
     """Load what names a user's folders, without most of what it would load: it makes no files and reads no settings."""
-    from lace_tui.cli.loading import load_without  # noqa: PLC0415 - not where LACE_HOME is given
+    from lace_tui.cli.loading import load_without  # not where LACE_HOME is given
 
     load_without("platformdirs", "configparser", "tempfile")
 
 
 def _free_bytes(path: Path) -> int | None:
-    from vault.files import free_bytes  # noqa: PLC0415 - few commands write anything large
+    from vault.files import free_bytes  # few commands write anything large
 
     return free_bytes(path)
 

@@ -120,7 +120,7 @@ def target_of(context: Context, text: str) -> Path:
     Raises:
         InTheVault: it lies in the `.vault`.
     """
-    from vault.outside import require_outside  # noqa: PLC0415 - few commands write elsewhere
+    from vault.outside import require_outside  # few commands write elsewhere
 
     path = place_of(context, text)
     if root := context.find_vault():

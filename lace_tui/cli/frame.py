@@ -35,7 +35,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise `BadArguments` as a sentence that names the verb."""
-        from lace_tui.cli.wording import plain  # noqa: PLC0415 - most commands are typed as they should be
+        from lace_tui.cli.wording import plain  # most commands are typed as they should be
 
         raise BadArguments(f"{self.prog}: {plain(message)}.", hint=f"See: lace help {self.prog.removeprefix('lace ')}")
 
@@ -175,7 +175,7 @@ def _run(argv: list[str], world: World, flags: _Flags) -> int:
         flags.json |= "--json" in rest
     else:
         if any(word[-1:] in {"", "="} for word in rest):
-            from lace_tui.cli.empty import refuse_empty  # noqa: PLC0415 - hardly any word is empty
+            from lace_tui.cli.empty import refuse_empty  # hardly any word is empty
 
             refuse_empty(parser.prog, parser.actions, args, rest)
         for said in _SAID:
@@ -240,7 +240,7 @@ def _take_globals(argv: list[str], flags: _Flags, *, is_strict: bool = True) -> 
                 if not words:
                     raise BadArguments("lace -C: a folder is missing.", hint="For example: lace -C notes status")
                 if not words[0]:
-                    from lace_tui.cli.empty import EMPTY_HINT  # noqa: PLC0415 - hardly any word is empty
+                    from lace_tui.cli.empty import EMPTY_HINT  # hardly any word is empty
 
                     raise BadArguments("lace: -C is empty.", hint=EMPTY_HINT)
                 flags.directory = os.path.join(flags.directory, words.pop(0))  # noqa: PTH118
@@ -295,7 +295,7 @@ def _is_stop(error: BaseException | None) -> bool:
 
 def _at_limit(error: BaseException) -> LaceError | None:
     """Return what is to be said where nobody who could name it met the limit of open files: a module is one, too."""
-    from vault.files import TooManyFiles  # noqa: PLC0415 - whoever opened a vault has it
+    from vault.files import TooManyFiles  # whoever opened a vault has it
 
     return TooManyFiles.of(error)
 
@@ -307,7 +307,7 @@ def _report_bug(output: Output, error: BaseException, *, is_verbose: bool) -> in
         summary = ""
     what = f"{type(error).__name__}: {summary}" if summary else type(error).__name__
     if is_verbose:
-        import traceback  # noqa: PLC0415
+        import traceback
 
         output.stderr.write("".join(traceback.format_exception(error)))
     return output.fault(

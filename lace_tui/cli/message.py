@@ -53,8 +53,8 @@ def edit_file(path: Path, editor: str) -> None:
     Raises:
         EditorFailed: the editor cannot be started, or ended with a failure.
     """
-    import shlex  # noqa: PLC0415 - most messages stand on the command line
-    import subprocess  # noqa: PLC0415
+    import shlex  # most messages stand on the command line
+    import subprocess
 
     try:
         # The person chose this program in their own environment.
@@ -78,8 +78,8 @@ def _keys_left_to_it() -> Iterator[None]:
 
     They come to all that share the terminal, and would end lace behind its back.
     """
-    import signal  # noqa: PLC0415 - as above
-    import threading  # noqa: PLC0415
+    import signal  # as above
+    import threading
 
     if threading.current_thread() is not threading.main_thread():  # another one may not say what they do
         yield

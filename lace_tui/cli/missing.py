@@ -23,8 +23,8 @@ def told_if_missing(vault: Vault, *wanted: str) -> Iterator[None]:
     try:
         yield
     except MissingObject as error:
-        from lazy.address import awaited  # noqa: PLC0415 - mostly all of it is here
-        from vault.content.keeping import LetGo, explained  # noqa: PLC0415
+        from lazy.address import awaited  # mostly all of it is here
+        from vault.content.keeping import LetGo, explained
 
         told = awaited(vault, error) or explained(vault.store, error)
         if isinstance(told, LetGo) and wanted:

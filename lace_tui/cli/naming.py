@@ -28,8 +28,8 @@ def sub_verbs(word: str) -> list[Verb]:
 
 def unknown(words: list[str]) -> UnknownVerb:
     """Return what to say of words that name no verb: the word of another tool, or the verb that is nearest to them."""
-    from lace_tui.cli.foreign import FOREIGN  # noqa: PLC0415 - only a mistake needs it
-    from vault.typed import shown  # noqa: PLC0415
+    from lace_tui.cli.foreign import FOREIGN  # only a mistake needs it
+    from vault.typed import shown
 
     told = f"There is no verb {shown(words[0])}."
     if words[0] in FOREIGN:
@@ -40,7 +40,7 @@ def unknown(words: list[str]) -> UnknownVerb:
 
 def _nearest(word: str) -> str:
     """Return the verb's name a mistyped word most likely meant, or nothing; none that cannot be taken back."""
-    import difflib  # noqa: PLC0415 - only a mistake needs it
+    import difflib  # only a mistake needs it
 
     names = [verb.name for verb in verbs.VERBS if verb.name not in _NEVER_GUESSED]
     close = difflib.get_close_matches(word, names, 1, 0.6)

@@ -192,7 +192,7 @@ class Output:
         except BrokenPipeError as error:
             raise ReaderGone from error
         except OSError as error:
-            from vault.files import reason_of  # noqa: PLC0415 - what ends well needs no words for faults
+            from vault.files import reason_of  # what ends well needs no words for faults
 
             raise OutputNotWritable(f"The answer cannot be written: {reason_of(error)}.") from error
 
@@ -207,7 +207,7 @@ class Output:
 
 def as_json(data: Mapping[str, Any]) -> str:
     """Return an object as the one line of JSON that `--json` prints."""
-    import json  # noqa: PLC0415 - people who read text need not wait for it
+    import json  # people who read text need not wait for it
 
     # ASCII only: bidirectional overrides and control characters in names stay inert; JSON leaves DEL alone.
     return json.dumps(plain(data), ensure_ascii=True, allow_nan=False).replace("\x7f", "\\u007f")

@@ -134,7 +134,7 @@ class Progress:
         count = f"{self._done}/{self._total}" if self._total else str(self._done) if self._done else ""
         if self._total_bytes and self._total <= 1:  # the bytes of one thing say how far it is
             count = ""
-        from vault.plural import bytes_text  # noqa: PLC0415 - most commands end before a line is drawn
+        from vault.plural import bytes_text  # most commands end before a line is drawn
 
         size = bytes_text(self._bytes) if self._bytes or self._total_bytes else ""
         if self._total_bytes:

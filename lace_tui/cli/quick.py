@@ -40,7 +40,7 @@ def kept_answer(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO)
         folder = _vault_folder(here)
         if folder is None or (verb == _SCANNING and folder != here):  # a folder inside may be another desk's
             return False
-        from lazy.remembered import opened  # noqa: PLC0415 - other verbs do not need it
+        from lazy.remembered import opened  # other verbs do not need it
 
         is_colour = stdout.isatty() and not environ.get("NO_COLOR") and environ.get("TERM", "dumb") != "dumb"
         form = "json" if "--json" in words else "colour" if is_colour else "text"
@@ -59,7 +59,7 @@ def kept_answer(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO)
 
 
 def _recalled(db: sqlite3.Connection, verb: str, folder: str, form: str, environ: Mapping[str, str]) -> str | None:
-    from lazy.remembered import CHANGES, STATUS, recall  # noqa: PLC0415
+    from lazy.remembered import CHANGES, STATUS, recall
 
     if verb == STATUS:
         if _rooms(folder):  # whether an editor has their texts still is nothing to remember
@@ -67,7 +67,7 @@ def _recalled(db: sqlite3.Connection, verb: str, folder: str, form: str, environ
         return recall(db, verb, lambda kept: status_stamp(folder, _mark_in(kept), environ), form)
     if verb != CHANGES:
         return recall(db, verb, stamp(folder), form)
-    from vault.desks.glance import LOOKS, LOOKS_OF, MAX_LOOKS, is_as_scanned, told_by  # noqa: PLC0415
+    from vault.desks.glance import LOOKS, LOOKS_OF, MAX_LOOKS, is_as_scanned, told_by
 
     looks: dict[str, bytes] = dict(db.execute(LOOKS_OF, (_DESK, MAX_LOOKS)))
     top = looks.get(LOOKS)
@@ -140,7 +140,7 @@ def changes_stamp(folder: str, top: bytes | None) -> str:
         folder: the desk's folder, which holds the vault.
         top: the look that the last scan kept for it.
     """
-    from vault.desks.glance import told_by  # noqa: PLC0415
+    from vault.desks.glance import told_by
 
     try:
         settings = os.stat(f"{folder}/.vault/config.toml")  # noqa: PTH116

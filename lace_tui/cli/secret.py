@@ -27,7 +27,7 @@ def ask_secret(prompt: str, stream: TextIO) -> str:
         EOFError: Ctrl-D was pressed.
         KeyboardInterrupt: Ctrl-C was pressed; nothing is under way that it could cut off.
     """
-    import getpass  # noqa: PLC0415 - hardly any command asks
+    import getpass  # hardly any command asks
 
     try:
         with stopped_at_once(), ExitStack() as stack:
@@ -49,7 +49,7 @@ def _shown_while_paused(prompt: str) -> Iterator[None]:
         ImportError, OSError: there is no terminal that can be told so.
         ValueError: this is not the main thread, which alone may listen.
     """
-    import termios  # noqa: PLC0415 - Windows has none
+    import termios  # Windows has none
 
     def pause(_number: int, _frame: FrameType | None) -> None:
         hidden = termios.tcgetattr(terminal)

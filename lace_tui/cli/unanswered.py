@@ -31,7 +31,7 @@ def let_go_once_told(context: Context, vault: Vault, answer: Answer, stack: Exit
     still_open = stack.pop_all()  # opening it again would cost more than all that is left to do
 
     def told() -> None:
-        from lazy.folder.unanswered import forget_answer  # noqa: PLC0415 - after a dry run there is nothing to forget
+        from lazy.folder.unanswered import forget_answer  # after a dry run there is nothing to forget
 
         with still_open:
             forget_answer(vault, context.verb)

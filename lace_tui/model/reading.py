@@ -255,9 +255,9 @@ def _unmapped(desk: str) -> Need:
 
 
 def _unfinished(vault: Vault, desk: DeskStatus) -> Need:
-    from lace_tui.words.folder import SHOWN  # noqa: PLC0415 - hardly any update is cut off
-    from lace_tui.words.written import changes_of  # noqa: PLC0415 - hardly any update is cut off
-    from vault.folder.meanwhile import keep_command  # noqa: PLC0415
+    from lace_tui.words.folder import SHOWN  # hardly any update is cut off
+    from lace_tui.words.written import changes_of  # hardly any update is cut off
+    from vault.folder.meanwhile import keep_command
 
     name, title = f"unfinished {desk.desk}", f"{desk.desk}: its folder is written in part"
     if not desk.left:

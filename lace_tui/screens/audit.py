@@ -111,7 +111,7 @@ class Audit(Listing):
 
     def action_check(self) -> None:
         """Check everything, and repair what is wrong once that is agreed to."""
-        from lace_tui.screens.checks import ask_check  # noqa: PLC0415 - hardly anybody checks
+        from lace_tui.screens.checks import ask_check  # hardly anybody checks
 
         ask_check(self, "check")
 

@@ -179,7 +179,7 @@ def place_card(
     place: Place, worth_knowing: Sequence[str], keys: Mapping[str, str], *, is_encrypted: bool = False
 ) -> Card:
     """Return the card of a new place, with what is to be known of it; `keys` are those that the person changed."""
-    from transports.address import as_read  # noqa: PLC0415 - no part of the first frame
+    from transports.address import as_read  # no part of the first frame
 
     told = [mark("= what you put there only members can read", GOOD)] if is_encrypted else []
     told += [mark(f"! {sentence}", BAD) for sentence in worth_knowing]

@@ -323,7 +323,7 @@ def _has_side(conflict: Conflict, word: str) -> bool:
 
 
 def _other_lines(vault: Vault, for_side: Sequence[Conflict]) -> list[Content]:
-    from lazy.resolving.opening import disagreeing  # noqa: PLC0415 - no part of the list
+    from lazy.resolving.opening import disagreeing  # no part of the list
 
     lines = []
     for conflict in for_side:

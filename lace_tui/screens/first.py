@@ -106,7 +106,7 @@ class FirstRun(Screen[None]):
 
     def action_enter(self) -> None:
         """Enter a friend's group with the line they sent."""
-        from lazy.belonging.invitations import Invitation  # noqa: PLC0415 - no part of the first frame
+        from lazy.belonging.invitations import Invitation  # no part of the first frame
 
         keys = self.lace.taste.keys
 
@@ -132,7 +132,7 @@ class FirstRun(Screen[None]):
 
 def _found(name: str, group: str, folder: Path, around: Surroundings) -> tuple[Vault, list[Content]]:
     """Begin a group, in a thread; return what a release would share that nobody means to."""
-    from lace_tui.words.joining import repository_note  # noqa: PLC0415 - no part of the first frame
+    from lace_tui.words.joining import repository_note  # no part of the first frame
 
     vault = found_vault(folder, around, name=name, group=group)
     note = repository_note(folder)
@@ -143,7 +143,7 @@ def _accept(
     line: str, name: str, keys: Mapping[str, str], folder: Path, around: Surroundings
 ) -> tuple[Vault, list[Content]]:
     """Enter by the line, in a thread; return what shows whom one joined, and all that is not as it may seem."""
-    from lace_tui.words.joining import left_out_places, repository_note, words_to_compare  # noqa: PLC0415
+    from lace_tui.words.joining import left_out_places, repository_note, words_to_compare
 
     vault, invitation = circle.accept(folder, around, line, name=name)
     theirs, mine = words_to_compare(vault, invitation)

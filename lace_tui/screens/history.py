@@ -273,7 +273,7 @@ class History(Listing):
 
     def action_desks(self) -> None:
         """See the desks and their rules."""
-        from lace_tui.screens.desks import Desks  # noqa: PLC0415 - most have one desk and no rule
+        from lace_tui.screens.desks import Desks  # most have one desk and no rule
 
         self.lace.open_page(self, "desks", Desks())
 

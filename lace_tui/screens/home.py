@@ -293,7 +293,7 @@ class Home(PlaceScreen):
         """Begin what deals with it, if there is more to it than to read about it."""
         match need.kind:
             case NeedKind.CONFLICT:
-                from lace_tui.screens.resolve import open_conflict_page  # noqa: PLC0415 - no part of the first frame
+                from lace_tui.screens.resolve import open_conflict_page  # no part of the first frame
 
                 open_conflict_page(self, need.id)
             case NeedKind.PROPOSAL:
@@ -301,19 +301,19 @@ class Home(PlaceScreen):
             case NeedKind.UNFINISHED:
                 self.action_update()
             case NeedKind.HELD_BACK:
-                from lace_tui.screens.belonging import ask_adopt  # noqa: PLC0415 - no part of the first frame
+                from lace_tui.screens.belonging import ask_adopt  # no part of the first frame
 
                 ask_adopt(self, need)
             case NeedKind.REQUEST:
-                from lace_tui.screens.plans import ask_admit  # noqa: PLC0415 - no part of the first frame
+                from lace_tui.screens.plans import ask_admit  # no part of the first frame
 
                 ask_admit(self, need)
             case NeedKind.TEXT:
-                from lace_tui.screens.left import open_left_text  # noqa: PLC0415 - hardly any text is left
+                from lace_tui.screens.left import open_left_text  # hardly any text is left
 
                 open_left_text(self, need.id)
             case NeedKind.DESK:
-                from lace_tui.screens.plans import ask_folder  # noqa: PLC0415 - no part of the first frame
+                from lace_tui.screens.plans import ask_folder  # no part of the first frame
 
                 ask_folder(self, need)
             case _:
@@ -349,37 +349,37 @@ class Home(PlaceScreen):
 
     def sync_with(self, target: str) -> None:
         """Sync one place or peer."""
-        from lace_tui.screens.visits import sync_with  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.visits import sync_with  # no part of the first frame
 
         sync_with(self, [target] if target else [])
 
     def action_sync_all(self) -> None:
         """Plan a sync with every place, and ask."""
-        from lace_tui.screens.visits import plan_sync_all  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.visits import plan_sync_all  # no part of the first frame
 
         plan_sync_all(self, self._view.places if self._view else (), self._reach)
 
     def action_dry_run(self) -> None:
         """Say what a sync with the selected place or peer would move."""
-        from lace_tui.screens.visits import say_what_would_move  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.visits import say_what_would_move  # no part of the first frame
 
         say_what_would_move(self, self.target)
 
     def action_release(self) -> None:
         """Ask for a version, proposing the next, and release what the folder holds."""
-        from lace_tui.screens.asks import ask_release  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.asks import ask_release  # no part of the first frame
 
         ask_release(self)
 
     def action_new_place(self) -> None:
         """Ask for a name and where it is, and remember a place."""
-        from lace_tui.screens.asks import ask_place  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.asks import ask_place  # no part of the first frame
 
         ask_place(self, self.offer_new)
 
     def action_edit_place(self) -> None:
         """Ask where the selected place lies from now on."""
-        from lace_tui.screens.asks import ask_address  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.asks import ask_address  # no part of the first frame
 
         known = self.place_view
         if known is None:
@@ -389,7 +389,7 @@ class Home(PlaceScreen):
 
     def action_forget_place(self) -> None:
         """Say what it means to forget the selected place, and ask."""
-        from lace_tui.screens.plans import ask_forget  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.plans import ask_forget  # no part of the first frame
 
         known = self.place_view
         if known is None:
@@ -399,13 +399,13 @@ class Home(PlaceScreen):
 
     def action_invite_friend(self) -> None:
         """Make an invitation and show it."""
-        from lace_tui.screens.asks import ask_invitation  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.asks import ask_invitation  # no part of the first frame
 
         ask_invitation(self)
 
     def action_update(self) -> None:
         """Plan an update, and ask."""
-        from lace_tui.screens.plans import ask_update  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.plans import ask_update  # no part of the first frame
 
         ask_update(self)
 

@@ -163,7 +163,7 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
     """Return title, lines and command of a place or a peer."""
     kind, _, name = key.partition(" ")
     if kind == "place":
-        from transports.address import as_read  # noqa: PLC0415 - no part of the first frame
+        from transports.address import as_read  # no part of the first frame
 
         place = next(place for place in view.places if place.place.name == name)
         seen = reach.get(name)
@@ -182,8 +182,8 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
             ),
         )
         return "A place", lines, sync_command(name)
-    from lace_tui.model.deeds import words_of  # noqa: PLC0415 - no part of the first frame
-    from lazy.clocks import CLOCK_HINT  # noqa: PLC0415 - likewise
+    from lace_tui.model.deeds import words_of  # no part of the first frame
+    from lazy.clocks import CLOCK_HINT  # likewise
 
     peer = next(peer for peer in view.peers if peer.status.node == name)
     clock = peer.status.clock
@@ -215,7 +215,7 @@ def _open_lines(place: PlaceView) -> list[str]:
 
 
 def _when(iso: str | None, view: HomeView) -> str:
-    from lace_tui.words.times import moment  # noqa: PLC0415 - no part of the first frame
+    from lace_tui.words.times import moment  # no part of the first frame
 
     return f"{moment(iso)}, {ago(iso, view.now_ns)}" if iso else "never"
 

@@ -141,7 +141,7 @@ class Settings(Listing):
 
     def action_passphrase(self) -> None:
         """Give one's own key a passphrase, or take it away."""
-        from lace_tui.screens.guarding import ask_protect, ask_unprotect  # noqa: PLC0415 - hardly done twice
+        from lace_tui.screens.guarding import ask_protect, ask_unprotect  # hardly done twice
 
         if not self._values:
             self.notify("What you have is not read yet.", markup=False)

@@ -66,7 +66,7 @@ def plans_lines(plans: Mapping[str, Updated | EnvironmentFault], keys: Mapping[s
 
 def plan_lines(plan: Updated, keys: Mapping[str, str]) -> list[Content]:
     """Return what an update would do, for a person to agree to; `keys` are those that the person changed."""
-    from vault.revisions.history import Relation  # noqa: PLC0415 - whoever has a plan has loaded it
+    from vault.revisions.history import Relation  # whoever has a plan has loaded it
 
     lines: list[Content] = []
     out, moves = plan.not_taken, plan.moves

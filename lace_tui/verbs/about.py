@@ -60,7 +60,7 @@ def _help(context: Context, words: list[str]) -> Answer:
         )
     verb, _ = find_verb(words)
     if verb is not None:
-        from lace_tui.cli.frame import build_parser  # noqa: PLC0415 - the frame imports verbs, not the reverse
+        from lace_tui.cli.frame import build_parser  # the frame imports verbs, not the reverse
 
         parser = build_parser(verb, context.columns())
         parser.usage, parser.description = _fitting(verb, context.columns())
@@ -79,7 +79,7 @@ def _fitting(verb: Verb, columns: int) -> tuple[str, str]:
 
     What stands in the same brackets stays together.
     """
-    import textwrap  # noqa: PLC0415
+    import textwrap
 
     width = min(columns, 100)
     lead = "usage: "  # of argparse's own
@@ -115,7 +115,7 @@ def _overview(verbs: tuple[Verb, ...], paint: Paint, columns: int, *, intro: boo
 
 def _columns(rows: list[tuple[str, str]], columns: int) -> str:
     """Return two columns, the second wrapped; one below the other where the terminal is narrow."""
-    import textwrap  # noqa: PLC0415
+    import textwrap
 
     left = max(len(name) for name, _ in rows) + 4
     width = max(20, min(columns, 100) - 1)
@@ -152,7 +152,7 @@ def _errors(context: Context) -> Answer:
 
 def error_table() -> list[dict[str, Any]]:
     """Return every error lace can end with, sorted by exit code and code."""
-    from vault.errors import all_errors  # noqa: PLC0415
+    from vault.errors import all_errors
 
     for package in _OUR_PACKAGES:
         _import_all(package)
@@ -178,7 +178,7 @@ def error_table() -> list[dict[str, Any]]:
 
 
 def _import_all(package: str) -> None:
-    from importlib import import_module  # noqa: PLC0415
+    from importlib import import_module
 
     for name in _module_names(package):
         try:
@@ -188,8 +188,8 @@ def _import_all(package: str) -> None:
 
 
 def _module_names(package: str) -> Iterator[str]:
-    import pkgutil  # noqa: PLC0415
-    from importlib import import_module  # noqa: PLC0415
+    import pkgutil
+    from importlib import import_module
 
     yield package
     for info in pkgutil.walk_packages(import_module(package).__path__, package + "."):

@@ -113,7 +113,7 @@ def conflicts_data(
 def _conflict_data(
     vault: Vault, conflict: Conflict, ended: ReleaseInfo | None, above: Conflict | None
 ) -> dict[str, Any]:
-    from lazy.resolving.opening import disagreeing  # noqa: PLC0415 - mostly nothing is in conflict
+    from lazy.resolving.opening import disagreeing  # mostly nothing is in conflict
 
     paths, others = disagreeing(vault, conflict)
     leaves_out = conflict.is_open and not (ended or conflict.is_overtaken)  # a proposal is no decision here

@@ -291,7 +291,7 @@ def _resolved(
     *,
     is_again: bool = False,
 ) -> Answer:
-    from lace_tui.words.releases import doubt_lines  # noqa: PLC0415 - each verb loads what it needs
+    from lace_tui.words.releases import doubt_lines  # each verb loads what it needs
 
     desk = conflict_of(vault, done.conflict).desk
     following = after_kept(vault, desk) if done.kept else next_step(vault, done)

@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(context: Context, args: argparse.Namespace) -> Answer | int:
     """Tell the story and, on a terminal, open the app in alice's folder."""
-    from lace_tui.demo import DemoFailed, tell  # noqa: PLC0415 - it imports the email package
+    from lace_tui.demo import DemoFailed, tell  # it imports the email package
 
     root = _directory(context, args.directory)
     quiet = context.json or context.quiet
@@ -79,8 +79,8 @@ def _as_alice(root: Path) -> str:
 
 
 def _open_app(context: Context, root: Path) -> int:
-    from lace_tui.cli.context import World  # noqa: PLC0415
-    from lace_tui.cli.frame import run as run_verb  # noqa: PLC0415
+    from lace_tui.cli.context import World
+    from lace_tui.cli.frame import run as run_verb
 
     world = context.world
     home = root / "alice" / "home"
@@ -96,7 +96,7 @@ def _open_app(context: Context, root: Path) -> int:
 
 def _directory(context: Context, text: str | None) -> Path:
     if text is None:
-        import tempfile  # noqa: PLC0415
+        import tempfile
 
         return Path(tempfile.mkdtemp(prefix="lace-demo-"))
     root = context.cwd / Path(text).expanduser()

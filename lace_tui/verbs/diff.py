@@ -50,7 +50,7 @@ def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | 
         if len(args.words) not in {2, 3}:
             way = "For example: lace diff main@1 main@2 --changes"
             raise BadArguments("lace diff --changes: name two addresses, and perhaps a path.", hint=way)
-        from lace_tui.cli.changesets import side_of, write_changes  # noqa: PLC0415 - each verb loads what it needs
+        from lace_tui.cli.changesets import side_of, write_changes  # each verb loads what it needs
 
         one, other = (side_of(vault, word) for word in args.words[:2])
         write_changes(context, vault, one, other, _path_of_both(context, args, vault, one, other))
@@ -63,7 +63,7 @@ def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | 
     path = ""
     problems: Sequence[Problem] = ()
     if args.words:
-        from lazy.address import resolve  # noqa: PLC0415 - mostly the folder is asked about
+        from lazy.address import resolve  # mostly the folder is asked about
 
         before, after = (resolve(vault, word) for word in args.words[:2])
         path = _path_of_both(context, args, vault, before, after)
@@ -95,8 +95,8 @@ def _path_of_both(
     """Return the path that a diff is about, which one of its sides has; empty where none is named."""
     if len(args.words) < 3:
         return ""
-    from lazy.address import ResolvedCommit  # noqa: PLC0415 - mostly the folder is asked about
-    from lazy.folder.bringing_back import require_there  # noqa: PLC0415
+    from lazy.address import ResolvedCommit  # mostly the folder is asked about
+    from lazy.folder.bringing_back import require_there
 
     _require_one_desk(before, after)
     path = desk_path(context, vault, args.words[2], before.desk)

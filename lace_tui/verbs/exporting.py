@@ -203,7 +203,7 @@ def _inputs(context: Context, given: Sequence[str]) -> Iterator[list[Path]]:
 
 
 def _session(context: Context, args: argparse.Namespace, size: int) -> contextlib.AbstractContextManager[SparkSession]:
-    from spark_export.session import spark_session  # noqa: PLC0415 - the list of reports needs no Spark
+    from spark_export.session import spark_session  # the list of reports needs no Spark
 
     context.say("Starting Spark; this takes a few seconds.")
     # Spark's launcher reads the environment of the process and no other.
@@ -216,7 +216,7 @@ def _refuse_others(page: Path | None, table: Path | None, audit: Audit) -> None:
     Raises:
         FileExists: so it is, or what lies there is no plain file.
     """
-    from spark_export.html import BEGINNING  # noqa: PLC0415
+    from spark_export.html import BEGINNING
 
     if page is not None and not _may_be_replaced(page, BEGINNING):
         raise FileExists(f"{page} exists already, and is no page of lace report.")
@@ -238,7 +238,7 @@ def _may_be_replaced(path: Path, beginning: str) -> bool:
 
 
 def _write_html(path: Path, inputs: Inputs, reports: Sequence[Report], notes: Sequence[str]) -> None:
-    from spark_export.html import page  # noqa: PLC0415
+    from spark_export.html import page
 
     group, is_whole = inputs.read[0].manifest.group, not (inputs.broken or inputs.doubled)
     pieces = page(group, reports, exporters=len(inputs.read), notes=notes, is_whole=is_whole)

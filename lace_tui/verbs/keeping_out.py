@@ -27,8 +27,8 @@ def kept_out(context: Context, args: argparse.Namespace, vault: Vault, desk: str
         BadArguments: no path is named, or a file of changes is.
         NotNamed, NoSuchPath, OwnWorkApart, SavedMeanwhile, NotPermitted: as `vault.folder.kept_out.keep_out`.
     """
-    from lace_tui.cli.message import message_from  # noqa: PLC0415 - a dry run needs none
-    from lazy.strategy import Occasion, follow  # noqa: PLC0415
+    from lace_tui.cli.message import message_from  # a dry run needs none
+    from lazy.strategy import Occasion, follow
 
     if args.changes or not paths:
         what = "either --keep-out or --changes" if args.changes else "say what to keep out"

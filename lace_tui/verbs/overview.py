@@ -75,8 +75,8 @@ def _keeping(vault: Vault, desk: DeskStatus) -> str:
 
 def _changed(vault: Vault, desk: str, watch: Watch) -> Changes | LaceError:
     """Return what changed in a desk's folder, or why that cannot be said, which hides nothing of the other desks."""
-    from vault.desk_folders import MAIN  # noqa: PLC0415
-    from vault.folder.work import changes  # noqa: PLC0415 - status alone never looks at the folder
+    from vault.desk_folders import MAIN
+    from vault.folder.work import changes  # status alone never looks at the folder
 
     try:
         return changes(vault, desk, watch)

@@ -141,7 +141,7 @@ def _list(_: Context, __: argparse.Namespace, vault: Vault) -> Answer:
 
 
 def _drops(_: Context, __: argparse.Namespace, vault: Vault) -> Answer:
-    from lazy.visits.drops import plugged_in  # noqa: PLC0415 - no other verb here looks at a medium
+    from lazy.visits.drops import plugged_in  # no other verb here looks at a medium
 
     found = plugged_in(vault)
     data = [

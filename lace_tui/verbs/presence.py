@@ -108,7 +108,7 @@ def _theirs(context: Context, vault: Vault, name: str, *, asks: bool) -> Answer:
     node = node_of(vault, name)
     asked: Asked | None = None
     if asks:
-        from lazy.asking import ask_beacon  # noqa: PLC0415 - the roads are needed only to ask
+        from lazy.asking import ask_beacon  # the roads are needed only to ask
 
         with context.watching() as watch:
             asked = ask_beacon(vault, name, watch)

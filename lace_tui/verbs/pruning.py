@@ -81,7 +81,7 @@ def _opened(context: Context, *, planned: bool) -> tuple[Vault, int]:
     if planned or not is_exclusive(vault.store.db):
         return vault, 0
     vault.close()
-    from vault.content.full_disk import make_way  # noqa: PLC0415 - hardly any disk is full
+    from vault.content.full_disk import make_way  # hardly any disk is full
 
     way = 0
     with suppress(LaceError):  # what a prune without room comes to is told by itself

@@ -87,8 +87,8 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         version = _agreed_version(context, vault, desk)
         if version is None:
             return Answer.declined({"release": None, "version": None, "desk": desk}, "Nothing was released.")
-    from lazy.strategy import Occasion, follow  # noqa: PLC0415 - each verb loads what it needs
-    from vault.releasing import release  # noqa: PLC0415
+    from lazy.strategy import Occasion, follow  # each verb loads what it needs
+    from vault.releasing import release
 
     earlier, last = (0, None) if is_again else (unreleased(vault, desk), last_shared(vault, desk))
     with context.watching() as watch:
@@ -104,7 +104,7 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
 
 def _noting(vault: Vault, asked: list[str]) -> Callable[[Writer, Released], None]:
     """Return what notes a release inside its write, for the same command run again (APP-13)."""
-    from lazy.folder.unanswered import RELEASE, note_answer  # noqa: PLC0415 - before the write begins
+    from lazy.folder.unanswered import RELEASE, note_answer  # before the write begins
 
     def note(w: Writer, made: Released) -> None:
         told = {"release": made.release.text, "version": str(made.version), "commit": made.commit.text}
@@ -118,8 +118,8 @@ def _released_before(vault: Vault, asked: list[str], watch: Watch) -> Released |
     """Return the release that was made for the same words and never told of, where nothing changed since; else None."""
     if not vault.store.has_note(RELEASE_UNANSWERED):
         return None
-    from lazy.folder.unanswered import RELEASE, unanswered  # noqa: PLC0415 - hardly any release was cut off
-    from vault.releasing import Released  # noqa: PLC0415
+    from lazy.folder.unanswered import RELEASE, unanswered  # hardly any release was cut off
+    from vault.releasing import Released
 
     known, desk = unanswered(vault, RELEASE, asked, outlives_acts=True), asked[-1]
     head, base = line_head(vault.store, vault.node.text, desk), checkout_of(vault, desk)
@@ -154,7 +154,7 @@ def _released_answer(
     *,
     is_again: bool,
 ) -> Answer:
-    from lazy.relation import relation_of  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.relation import relation_of  # each verb loads what it needs
 
     stands = relation_of(vault, made.desk)
     doubt, is_cut = doubt_lines(vault)
@@ -184,8 +184,8 @@ def _released_answer(
 
 def _next_command(vault: Vault, pushed: Sequence[PlaceResult], *, is_cut: bool) -> str:
     """Return what brings a release to friends; empty where it lies at every place already."""
-    from lazy.noted_visits import sync_command  # noqa: PLC0415
-    from lazy.queue import takers, without_place  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.noted_visits import sync_command
+    from lazy.queue import takers, without_place  # each verb loads what it needs
 
     if is_cut:
         return "lace adopt"
@@ -236,8 +236,8 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
         NothingToRelease, FolderEmptied and the like: as `planned_version`; nobody is asked for what is refused.
     """
     option = desk_option(context, vault, desk)
-    from lazy.relation import relation_of  # noqa: PLC0415 - each verb loads what it needs
-    from vault.releasing import planned_version  # noqa: PLC0415
+    from lazy.relation import relation_of  # each verb loads what it needs
+    from vault.releasing import planned_version
 
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     with context.watching() as watch:
@@ -265,9 +265,9 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
 
 def _planned_release(context: Context, vault: Vault, desk: str, version: Version | None) -> Answer:
     """Say what a release would share; nothing is written."""
-    from lace_tui.words.written import UNFINISHED  # noqa: PLC0415 - each verb loads what it needs
-    from vault.folder.finishing import is_cut  # noqa: PLC0415
-    from vault.releasing import planned_version  # noqa: PLC0415
+    from lace_tui.words.written import UNFINISHED  # each verb loads what it needs
+    from vault.folder.finishing import is_cut
+    from vault.releasing import planned_version
 
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     with context.watching() as watch:

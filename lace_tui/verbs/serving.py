@@ -129,7 +129,7 @@ def _again(context: Context, make: Callable[[], _Made], token: CancelToken) -> _
 
 
 def _tell(context: Context, served: Served) -> None:
-    from lace_tui.verbs.sync_report import membership_data, release_data  # noqa: PLC0415 - only once somebody came
+    from lace_tui.verbs.sync_report import membership_data, release_data  # only once somebody came
 
     data = {
         "peer": served.peer,
@@ -155,7 +155,7 @@ def _tell(context: Context, served: Served) -> None:
     text = "\n".join([text, *(f"  {inert(sentence)}" for sentence in came)])
     context.emit(data, text)
     if served.membership:
-        from lazy.receiving.membership_news import forget_told  # noqa: PLC0415 - hardly anybody comes or goes
+        from lazy.receiving.membership_news import forget_told  # hardly anybody comes or goes
 
         with suppress(LaceError), context.open_vault() as vault:  # what cannot be noted now is told twice
             forget_told(vault, served.membership)

@@ -90,8 +90,8 @@ def _refusal(results: Sequence[PlaceResult]) -> LaceError | None:
 
 
 def _scope_data(scope: Scope, results: Sequence[PlaceResult]) -> dict[str, Any]:
-    from lazy.interlace.scope import scope_text  # noqa: PLC0415
-    from vault.lacegram import module_id  # noqa: PLC0415 - rules are read where they are used
+    from lazy.interlace.scope import scope_text
+    from vault.lacegram import module_id  # rules are read where they are used
 
     return {
         "desks": sorted(scope.desks),
@@ -102,7 +102,7 @@ def _scope_data(scope: Scope, results: Sequence[PlaceResult]) -> dict[str, Any]:
 
 
 def _parts(vault: Vault, scope: Scope) -> list[str]:
-    from lazy.parts import parts_here  # noqa: PLC0415 - only a sync about a part asks
+    from lazy.parts import parts_here  # only a sync about a part asks
 
     found = [desk.name for desk in desks(vault) if not scope.desks or desk.name in scope.desks]
     return [command for desk in found for command in parts_here(vault, desk)]
@@ -165,7 +165,7 @@ def _data(
 def _conflicts_data(vault: Vault, open_ones: Sequence[Conflict]) -> list[dict[str, Any]]:
     if not open_ones:
         return []
-    from lace_tui.verbs.conflicts import conflicts_data  # noqa: PLC0415 - of conflicts there are mostly none
+    from lace_tui.verbs.conflicts import conflicts_data  # of conflicts there are mostly none
 
     return conflicts_data(vault, open_ones)
 
@@ -333,7 +333,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
         asked = " to ask for it; nothing was written there" if result.only_read else " written"
         lines.append("  " + paint.faint(f"{read} read, {written}{asked}"))
         if result.waiting:
-            from lace_tui.verbs.status import waiting_text  # noqa: PLC0415 - most syncs are of one place
+            from lace_tui.verbs.status import waiting_text  # most syncs are of one place
 
             came = f"{waiting_text(result.waiting)} for it, for they came elsewhere since"
             lines.append(f"  {came}: {inert(sync_command(result.name))}")
@@ -395,8 +395,8 @@ def _closing(
     lines = []
     steps = _steps(results, commands)
     if open_ones:
-        from lace_tui.verbs.conflicts import asked_lines, conflict_line, ending_words  # noqa: PLC0415 - mostly there is none
-        from lazy.conflict_words import deciding_words  # noqa: PLC0415
+        from lace_tui.verbs.conflicts import asked_lines, conflict_line, ending_words  # mostly there is none
+        from lazy.conflict_words import deciding_words
 
         endings = [ending_words(conflict, row) for conflict, row in zip(open_ones, rows, strict=True)]
         for conflict, row, ending in zip(open_ones, rows, endings, strict=True):

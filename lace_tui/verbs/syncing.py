@@ -88,7 +88,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
             if dry_run or args.confirm:
                 other = "--confirm" if args.confirm else "--dry-run"
                 raise BadArguments(f"lace sync: either --follow or {other}.", hint="For example: lace sync --follow")
-            from lace_tui.cli.following import follow  # noqa: PLC0415 - the web is needed by who follows
+            from lace_tui.cli.following import follow  # the web is needed by who follows
 
             return follow(context, vault, names, scope, lambda found: answer(context, vault, names, found, verb, scope))
         push, pull = verb != "pull", verb != "push"
@@ -128,7 +128,7 @@ def _scope(context: Context, vault: Vault, args: argparse.Namespace, *, looks: b
             " --confirm and --estimate.",
             hint="Leave those out, or the paths.",
         )
-    from lazy.interlace.scope import Scope  # noqa: PLC0415 - rules are read where they are used
+    from lazy.interlace.scope import Scope  # rules are read where they are used
 
     for desk in desks:
         check_name(desk, "name of a desk")

@@ -62,7 +62,7 @@ def _desk(context: Context, args: argparse.Namespace, vault: Vault) -> str:
     Raises:
         NoSuchDesk: there is none of that name; where somebody has it, with what brings their work.
     """
-    from lazy.people import peers  # noqa: PLC0415
+    from lazy.people import peers
 
     try:
         return desk_of(context, vault, args.desk)
@@ -74,8 +74,8 @@ def _desk(context: Context, args: argparse.Namespace, vault: Vault) -> str:
 
 
 def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    from lazy.folder.update import update  # noqa: PLC0415
-    from vault.revisions.cases import parse_side  # noqa: PLC0415
+    from lazy.folder.update import update
+    from vault.revisions.cases import parse_side
 
     desk = _desk(context, args, vault)
     peer, case = parse_side(args.peer) if args.peer else (None, None)
@@ -138,8 +138,8 @@ def _after_update(
 
 def _before_taking(vault: Vault, asked: Sequence[_Asked]) -> tuple[str, str]:
     """Return what is next where conflicts keep something out: as `_after_update`."""
-    from lazy.conflict_words import deciding_command, next_to_decide, update_command  # noqa: PLC0415 - mostly nothing waits
-    from lazy.conflicts import conflict_named  # noqa: PLC0415
+    from lazy.conflict_words import deciding_command, next_to_decide, update_command  # mostly nothing waits
+    from lazy.conflicts import conflict_named
 
     if len(asked) > 1:
         return "lace conflicts", "lace conflicts"
@@ -153,8 +153,8 @@ def _before_taking(vault: Vault, asked: Sequence[_Asked]) -> tuple[str, str]:
 
 def _deciding(vault: Vault, desk: str, noted: str) -> tuple[str, str]:
     """Return what is next after an update that changed nothing, for both sides changed a file: as `_after_update`."""
-    from lazy.conflict_words import deciding_command, next_to_decide, update_desk  # noqa: PLC0415 - mostly no clash
-    from lazy.conflicts import conflict_named  # noqa: PLC0415
+    from lazy.conflict_words import deciding_command, next_to_decide, update_desk  # mostly no clash
+    from lazy.conflicts import conflict_named
 
     if not noted:  # a dry run notes none
         return update_desk(desk), f"{update_desk(desk)}, which notes the conflict; then lace resolve"
@@ -170,8 +170,8 @@ def _after_writing(context: Context, vault: Vault, desk: str, done: Updated, pee
     if done.revision and done.not_taken.more:
         return as_typed("update", desk, options=as_option("--from", peer) if peer else "")
     if done.revision and not (done.taken.sources or done.taken.decided):  # my own line came, and that comes alone
-        from lazy.conflict_words import update_desk  # noqa: PLC0415
-        from lazy.relation import desks_with_news  # noqa: PLC0415
+        from lazy.conflict_words import update_desk
+        from lazy.relation import desks_with_news
 
         if desk in desks_with_news(vault):
             return update_desk(desk)
@@ -183,8 +183,8 @@ def _first_meeting(vault: Vault) -> str:
     """Return the command that meets friends, where nothing came from any of them yet."""
     if vault.founding is not None:
         return ""
-    from lace_tui.verbs.placing import meeting  # noqa: PLC0415 - once in the life of a vault
-    from lazy.places.registry import places  # noqa: PLC0415
+    from lace_tui.verbs.placing import meeting  # once in the life of a vault
+    from lazy.places.registry import places
 
     return meeting(places(vault))
 
@@ -193,7 +193,7 @@ def _other_news(vault: Vault, desk: str) -> list[str]:
     """Return the other desks here that friends released something for: an update is about one desk alone."""
     if len(desks(vault)) == 1:
         return []
-    from lazy.relation import desks_with_news  # noqa: PLC0415 - a vault with one desk needs none of it
+    from lazy.relation import desks_with_news  # a vault with one desk needs none of it
 
     return [name for name in desks_with_news(vault) if name != desk]
 
@@ -260,14 +260,14 @@ def _not_taken_lines(
 
 def _letting_in(vault: Vault, desk: str, head: Refused) -> tuple[str, ...]:
     """Return the commands after which an update takes in what the rules of a desk keep out."""
-    from lazy.folder.permitted import letting_in  # noqa: PLC0415 - mostly nobody has such rules
+    from lazy.folder.permitted import letting_in  # mostly nobody has such rules
 
     return letting_in(vault, desk, head)
 
 
 def _asked_lines(asked: Sequence[_Asked]) -> list[str]:
     """Return of each conflict what clashes, what is proposed, and how to have all sides, or what ends it."""
-    from lace_tui.verbs.conflicts import asked_lines, ending_words  # noqa: PLC0415 - mostly nothing is in conflict
+    from lace_tui.verbs.conflicts import asked_lines, ending_words  # mostly nothing is in conflict
 
     lines: list[str] = []
     for one, row in asked:
@@ -280,8 +280,8 @@ def _asked(vault: Vault, ids: Sequence[str]) -> list[_Asked]:
     """Return conflicts that keep something out, each with what `conflicts` says of it."""
     if not ids:
         return []
-    from lace_tui.verbs.conflicts import conflicts_data  # noqa: PLC0415 - mostly nothing is in conflict
-    from lazy.conflicts import conflicts  # noqa: PLC0415 - as above
+    from lace_tui.verbs.conflicts import conflicts_data  # mostly nothing is in conflict
+    from lazy.conflicts import conflicts  # as above
 
     every = conflicts(vault)
     found = [one for one in every if one.id in ids]

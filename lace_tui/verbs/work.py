@@ -58,7 +58,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    from lazy.remembered import generation  # noqa: PLC0415 - a commit keeps no answer
+    from lazy.remembered import generation  # a commit keeps no answer
 
     desk = desk_of(context, vault, args.desk)
     number = generation(vault)
@@ -95,7 +95,7 @@ def _moved(found: Changes) -> dict[str, str]:
     """Return the new path of each file that was moved, sorted."""
     if not (found.paths("added") and found.paths("deleted")):
         return {}
-    from vault.desks.renames import moved_paths  # noqa: PLC0415 - mostly nothing is moved
+    from vault.desks.renames import moved_paths  # mostly nothing is moved
 
     return dict(sorted(moved_paths(found.items).items()))
 
@@ -122,11 +122,11 @@ def _remark_text(item: Change) -> str:
 
 def _keep(vault: Vault, number: str, found: Changes, answer: Answer) -> None:
     """Keep the answer that nothing changed, so that asking again costs a look at the folder and no more."""
-    from lace_tui.cli.keeping import keep  # noqa: PLC0415 - a commit keeps no answer
-    from lace_tui.cli.quick import changes_stamp  # noqa: PLC0415
-    from lazy.remembered import CHANGES  # noqa: PLC0415
-    from vault.desks.glance import LOOKS, told_by  # noqa: PLC0415
-    from vault.folder.dir_cache import StoredDirCache  # noqa: PLC0415
+    from lace_tui.cli.keeping import keep  # a commit keeps no answer
+    from lace_tui.cli.quick import changes_stamp
+    from lazy.remembered import CHANGES
+    from vault.desks.glance import LOOKS, told_by
+    from vault.folder.dir_cache import StoredDirCache
 
     top = StoredDirCache(vault, MAIN).load(LOOKS)
     told = told_by(top)
@@ -136,13 +136,13 @@ def _keep(vault: Vault, number: str, found: Changes, answer: Answer) -> None:
 
 def _conflicted(vault: Vault, desk: str) -> list[str]:
     """Return the paths of heads that do not merge cleanly, sorted."""
-    from lazy.conflicts import conflicts  # noqa: PLC0415 - each verb loads what it needs
-    from lazy.contested import ConflictKind  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.conflicts import conflicts  # each verb loads what it needs
+    from lazy.contested import ConflictKind  # each verb loads what it needs
 
     found: set[str] = set()
     for conflict in conflicts(vault):
         if conflict.kind is ConflictKind.HEAD and conflict.desk == desk:
-            from lazy.resolving.opening import clashing  # noqa: PLC0415 - mostly nothing is in conflict
+            from lazy.resolving.opening import clashing  # mostly nothing is in conflict
 
             found.update(clashing(vault, conflict))
     return sorted(found)
@@ -153,14 +153,14 @@ def _commit_there(option: str, desk: str, path: str) -> str:
 
 
 def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    from lace_tui.cli.message import message_from  # noqa: PLC0415 - each verb loads what it needs
-    from lazy.strategy import Occasion, follow  # noqa: PLC0415
+    from lace_tui.cli.message import message_from  # each verb loads what it needs
+    from lazy.strategy import Occasion, follow
 
     desk = desk_of(context, vault, args.desk)
     there = partial(_commit_there, " --keep-out" if args.keep_out else "")
     paths = [own_path(context, vault, path, desk, there) for path in args.paths]
     if args.keep_out:
-        from lace_tui.verbs.keeping_out import kept_out  # noqa: PLC0415 - hardly any commit keeps something out
+        from lace_tui.verbs.keeping_out import kept_out  # hardly any commit keeps something out
 
         return kept_out(context, args, vault, desk, paths)
     if args.dry_run:
@@ -172,8 +172,8 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         if args.changes:
             if paths:
                 raise BadArguments("lace commit: either paths or --changes.", hint="The file says which paths change.")
-            from lace_tui.cli.changesets import read_changes  # noqa: PLC0415
-            from lazy.folder.change_sets import commit_changes  # noqa: PLC0415
+            from lace_tui.cli.changesets import read_changes
+            from lazy.folder.change_sets import commit_changes
 
             changed = read_changes(context, args.changes)
             made: Committed | Unchanged = commit_changes(vault, desk, changed, message, watch)

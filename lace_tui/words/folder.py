@@ -48,7 +48,7 @@ def sharing_note(root: Path, path: Path) -> str:
 
 def _is_left_out(root: Path, path: Path) -> bool:
     """Tell whether the rules of the shared folder leave a path out; a desk's own are not asked."""
-    from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore  # noqa: PLC0415 - few commands write there
+    from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore  # few commands write there
 
     try:
         rules = Ignore(read_bounded(root / IGNORE_FILE, MAX_IGNORE_BYTES))

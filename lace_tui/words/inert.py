@@ -56,7 +56,7 @@ def is_harmless(text: str) -> bool:
     What only does not show, as the joiner of an emoji or a byte order mark, drives none. Control characters do, a tab
     and the ends of lines apart; so does what turns the direction of the rest of a line.
     """
-    import unicodedata  # noqa: PLC0415
+    import unicodedata
 
     plain = text.replace("\r\n", "").replace("\n", "").replace("\t", "")
     return (plain.isascii() and plain.isprintable()) or not any(
@@ -86,7 +86,7 @@ def end_of(text: str, width: int) -> str:
 
 
 def _cells(char: str) -> int:
-    import unicodedata  # noqa: PLC0415
+    import unicodedata
 
     if unicodedata.category(char) in {"Mn", "Me"}:
         return 0

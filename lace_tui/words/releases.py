@@ -61,7 +61,7 @@ def look_lines(vault: Vault, found: Changes) -> list[str]:
 
     The second line is the way back, as a command.
     """
-    from lazy.folder.other_state import other_state  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.folder.other_state import other_state  # each verb loads what it needs
 
     state = other_state(vault, found)
     if state is None:
@@ -75,7 +75,7 @@ def look_lines(vault: Vault, found: Changes) -> list[str]:
 
 def looked_text(vault: Vault, made: Released) -> str:
     """Return what to say after a release of such a folder; empty where it was none."""
-    from lazy.folder.other_state import committed_state  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.folder.other_state import committed_state  # each verb loads what it needs
 
     state = committed_state(vault, made.desk, made.commit)
     if state is None or state.newest is None:
@@ -90,8 +90,8 @@ def _newest_back(desk: str, number: int) -> str:
 
 def left_out_lines(vault: Vault, desk: str, stands: Relation) -> list[str]:
     """Return what friends released and this release does not hold, with the command that deals with it."""
-    from lazy.conflict_words import update_desk  # noqa: PLC0415 - each verb loads what it needs
-    from lazy.lacking import waiting_in, waiting_releases  # noqa: PLC0415
+    from lazy.conflict_words import update_desk  # each verb loads what it needs
+    from lazy.lacking import waiting_in, waiting_releases
 
     lines = []
     if lacking := waiting_in(vault, waiting_releases(vault), desk):
@@ -107,7 +107,7 @@ def left_out_lines(vault: Vault, desk: str, stands: Relation) -> list[str]:
 
 def doubt_lines(vault: Vault) -> tuple[list[str], bool]:
     """Return why what is released here counts for nobody else, if it does not, and whether the key was revoked."""
-    from lazy.people import former, is_member  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.people import former, is_member  # each verb loads what it needs
 
     if former(vault, vault.node.text) is not None:
         return ["! This device's key was revoked: it counts for nobody else, now or later."], True

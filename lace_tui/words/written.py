@@ -134,8 +134,8 @@ def kept_lines(vault: Vault, desk: str, kept: Sequence[str]) -> list[str]:
     """Return what to say of files that were saved while the folder was written, and what to do."""
     if not kept:
         return []
-    from vault.folder.checkout_journal import is_unfinished  # noqa: PLC0415
-    from vault.folder.meanwhile import saved_meanwhile  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.folder.checkout_journal import is_unfinished
+    from vault.folder.meanwhile import saved_meanwhile  # hardly any file is saved meanwhile
 
     what = "so left as they are"
     if not is_unfinished(vault, desk):
@@ -165,7 +165,7 @@ def after_kept(vault: Vault, desk: str) -> str:
     waiting = sorted(_waiting(vault, desk))
     if not waiting:
         return changes_of(desk)
-    from vault.folder.meanwhile import keep_command  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.folder.meanwhile import keep_command  # hardly any file is saved meanwhile
 
     keep = keep_command(vault, desk, waiting if len(waiting) <= SHOWN else ())
     return f"{keep}, or move away those that are to be as they came, and {changes_of(desk)}"
@@ -173,7 +173,7 @@ def after_kept(vault: Vault, desk: str) -> str:
 
 def late_lines(vault: Vault, desk: str, kept: Sequence[str]) -> tuple[str, ...]:
     """Return what to say of such files and what to do next, where an act has no answer of its own for it."""
-    from vault.folder.checkout_journal import is_unfinished  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.folder.checkout_journal import is_unfinished  # hardly any file is saved meanwhile
 
     lines = kept_lines(vault, desk, kept)
     return (*lines, f"next: {inert(after_kept(vault, desk))}") if kept and is_unfinished(vault, desk) else tuple(lines)
@@ -181,8 +181,8 @@ def late_lines(vault: Vault, desk: str, kept: Sequence[str]) -> tuple[str, ...]:
 
 def _waiting(vault: Vault, desk: str) -> set[str]:
     """Return the files, saved while the folder was written, that no command merges by itself."""
-    from vault.folder.meanwhile import clashing  # noqa: PLC0415 - hardly any file is saved meanwhile
-    from vault.watch import Watch  # noqa: PLC0415
+    from vault.folder.meanwhile import clashing  # hardly any file is saved meanwhile
+    from vault.watch import Watch
 
     return set(clashing(vault, desk, Watch()))
 

@@ -214,7 +214,7 @@ def _invitation_problem(vault: Vault, value: profile.Request) -> str:
     if not rows:
         return UNKNOWN
     secret, expires, used_by = rows[0]
-    from lazy.belonging.invitations import check_proof  # noqa: PLC0415 - most visits find nobody who asks
+    from lazy.belonging.invitations import check_proof  # most visits find nobody who asks
 
     if not check_proof(bytes(secret), vault.group, value.signer, value.proof):
         return UNPROVEN  # before it is told more: whom an invitation let in, says its id to everybody
@@ -249,7 +249,7 @@ def spent_on(vault: Vault) -> str:
     line = vault.store.note(INVITATION)
     if not line:
         return ""
-    from lazy.belonging.invitations import Invitation, invitation_id  # noqa: PLC0415 - hardly anybody waits
+    from lazy.belonging.invitations import Invitation, invitation_id  # hardly anybody waits
 
     node = _let_in_by(vault, invitation_id(Invitation.decode(line).secret))
     return label_of(vault, node) if node and node != vault.node.text else ""

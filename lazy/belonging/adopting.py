@@ -150,7 +150,7 @@ def _is_protected(keys: KeyStore, node: Verifier) -> bool:
 
 def _notes_of(vault: Vault, key: SigningKey, name: str, old: _OldNode) -> dict[Note[Any], object]:
     """Return what the vault notes of itself from now on."""
-    from lazy.belonging.invitations import SECRET_BYTES  # noqa: PLC0415
+    from lazy.belonging.invitations import SECRET_BYTES
 
     entropy = vault.around.entropy
     return {

@@ -68,7 +68,7 @@ def invite(vault: Vault, label: str = "") -> Invitation:
     if label:
         check_person(label)
     require_member(vault)
-    from lazy.belonging.invitations import Invitation  # noqa: PLC0415 - every visit loads this module, and few invite
+    from lazy.belonging.invitations import Invitation  # every visit loads this module, and few invite
 
     expires = Tai(vault.around.tai().later(INVITATION_SECONDS * 10**9).seconds)
     made = Invitation(
@@ -128,8 +128,8 @@ def accept(
     Raises:
         VaultExists, BadName, and what `Invitation.decode` raises: the line is cut or mistyped.
     """
-    from lazy.belonging.invitations import Invitation  # noqa: PLC0415
-    from vault.beginning import enter_vault  # noqa: PLC0415 - once in the life of a vault
+    from lazy.belonging.invitations import Invitation
+    from vault.beginning import enter_vault  # once in the life of a vault
 
     invitation = Invitation.decode(line)
     name = name or invitation.name
@@ -161,7 +161,7 @@ def _keep_told(w: Writer, vault: Vault, name: str, told: str, folder: Path) -> N
     Raises:
         PlaceError, UnknownPlaceKind: it can be none here.
     """
-    from transports.address import WEB_KINDS, check_host  # noqa: PLC0415 - once in the life of a vault
+    from transports.address import WEB_KINDS, check_host  # once in the life of a vault
 
     uri, mark, _ = told.partition(_ENCRYPTED)
     place = make_place(vault, name, uri, cwd=folder, create=False)
@@ -222,7 +222,7 @@ def request_record(vault: Vault) -> bytes:
     admission = vault.store.note(ADMISSION)
     if admission is not None:
         return vault.store.stored(admission) or b""
-    from lazy.belonging.invitations import SECRET_BYTES, Invitation, invitation_id, proof  # noqa: PLC0415
+    from lazy.belonging.invitations import SECRET_BYTES, Invitation, invitation_id, proof
 
     vault.check_mark()
     asks = vault.store.note(ASKS)

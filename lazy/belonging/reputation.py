@@ -178,7 +178,7 @@ def _note(vault: Vault, fresh: Iterable[_Met]) -> None:
 
 
 def _is_medium(kind: str) -> bool:
-    from transports.address import AddressKind  # noqa: PLC0415 - a status counts what is noted, and visits nobody
+    from transports.address import AddressKind  # a status counts what is noted, and visits nobody
 
     return kind in {AddressKind.DROP, AddressKind.GIT, AddressKind.HTTP}
 
@@ -219,8 +219,8 @@ def _node(vault: Vault, name: str) -> str:
 
 
 def _noted(vault: Vault) -> Iterator[tuple[str, Evidence]]:
-    from vault.audit.entries import read_audit  # noqa: PLC0415 - most visits meet nothing that is noted
-    from vault.audit.trail import entries_of  # noqa: PLC0415
+    from vault.audit.entries import read_audit  # most visits meet nothing that is noted
+    from vault.audit.trail import entries_of
 
     for seal in entries_of(vault, _VERB):
         entry = read_audit(seal)

@@ -308,7 +308,7 @@ def _last_entry(vault: Vault, node: str, name: str, last: int | None) -> tuple[i
 
 def _is_here(vault: Vault, value: profile.Revocation) -> bool:
     """Tell whether all that leads to the entry that a revocation names is here."""
-    from vault.membership import Cut  # noqa: PLC0415 - hardly anybody was ever cut
+    from vault.membership import Cut  # hardly anybody was ever cut
 
     chain = vault.store.chain(value.node.text, Cut(value.last_seq, value.digest))
     return bool(chain) and chain[0][0] == 1

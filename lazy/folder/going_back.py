@@ -72,7 +72,7 @@ def _found(
     """
     base = checkout_of(vault, desk)
     if base is None:
-        from lazy.conflict_words import update_desk  # noqa: PLC0415 - each verb loads what it needs
+        from lazy.conflict_words import update_desk  # each verb loads what it needs
 
         part = as_typed("checkout", f"PEER/{desk}", "PATH")
         way = f"Take in what friends released: {update_desk(desk)} - or a part of it alone: {part}"

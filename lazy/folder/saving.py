@@ -88,7 +88,7 @@ def unsaved(
     """
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=True)
     if is_unfinished(vault, desk):
-        from vault.folder.meanwhile import check_planned  # noqa: PLC0415 - hardly any file is saved meanwhile
+        from vault.folder.meanwhile import check_planned  # hardly any file is saved meanwhile
 
         check_planned(vault, desk, watch)
     base = checkout_of(vault, desk)

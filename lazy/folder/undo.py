@@ -128,8 +128,8 @@ def _other_side(vault: Vault, act: Act) -> str:
     """Return what brings back a side of the conflict that a decision was about; empty where that cannot be told."""
     if act.verb != "lazy-resolve":
         return ""
-    from lazy.conflict_words import other_side  # noqa: PLC0415 - mostly something else was done last
-    from lazy.conflicts import conflicts  # noqa: PLC0415
+    from lazy.conflict_words import other_side  # mostly something else was done last
+    from lazy.conflicts import conflicts
 
     known = conflicts(vault, include_settled=True)
     found = [one for one in known if act.subject in {one.id, f"{one.desk}@{one.version}"}]

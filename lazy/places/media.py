@@ -35,7 +35,7 @@ def mailboxes_of_mine(vault: Vault, drop: Drop, medium: MailboxMedium) -> list[P
         drop: as it lies there.
         medium: the same, opened with the vault's keys.
     """
-    from transports.encrypted.sealed import SealedPlace  # noqa: PLC0415
+    from transports.encrypted.sealed import SealedPlace
 
     found = [drop.mailbox_path(vault.group, vault.node)]
     if isinstance(medium, SealedPlace) and medium.is_sealed(vault.group):
@@ -49,8 +49,8 @@ def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxMe
     Raises:
         PlaceError, Cancelled: as `open_place`.
     """
-    from transports.encrypted.sealed import SealedPlace  # noqa: PLC0415 - to keep notes opens no road
-    from transports.errors import DropEmptied, PlaceUnmarked, PlaceUnreachable, WrongDrop  # noqa: PLC0415
+    from transports.encrypted.sealed import SealedPlace  # to keep notes opens no road
+    from transports.errors import DropEmptied, PlaceUnmarked, PlaceUnreachable, WrongDrop
 
     try:
         inner = open_place(place, vault.around.patience, mends=mends)
@@ -76,9 +76,9 @@ def _copied(vault: Vault, place: Place, inner: MailboxMedium, keys: VaultKeys) -
     A web server lists nothing, and nobody but who opened such a mailbox knows its name (INT-122, CYB-17). To ask it for
     a plain one tells it a member's key, so that is asked for only where it was seen.
     """
-    from lazy.places.copies import seen_in_plain  # noqa: PLC0415 - whoever keeps notes only reads no mailbox
-    from transports.encrypted.sealed import SealedPlace  # noqa: PLC0415
-    from transports.http.static import StaticMailbox  # noqa: PLC0415 - the web is needed for one kind only
+    from lazy.places.copies import seen_in_plain  # whoever keeps notes only reads no mailbox
+    from transports.encrypted.sealed import SealedPlace
+    from transports.http.static import StaticMailbox  # the web is needed for one kind only
 
     if not has_keys(vault, inner.place_id) or not isinstance(inner, StaticMailbox):
         return inner
@@ -92,7 +92,7 @@ def _copied(vault: Vault, place: Place, inner: MailboxMedium, keys: VaultKeys) -
 
 def is_found_encrypted(vault: Vault, place: Place) -> bool:
     """Tell whether a drop that is here holds encrypted mailboxes of the group, beside which mine is encrypted too."""
-    from transports.encrypted.sealed import SealedPlace  # noqa: PLC0415 - whoever keeps notes only opens no road
+    from transports.encrypted.sealed import SealedPlace  # whoever keeps notes only opens no road
 
     if place.kind != "drop":  # another road is asked when it is visited
         return False
@@ -123,7 +123,7 @@ def _mounted_elsewhere(vault: Vault, place: Place, error: PlaceUnreachable) -> P
     """
     if place.kind != "drop":
         raise error
-    from transports.drop.media import drops_below  # noqa: PLC0415 - only where the drop is not where it was
+    from transports.drop.media import drops_below  # only where the drop is not where it was
 
     if not place.place_id:
         taken, known = {one.place_id for one in places(vault)}, set(place.known())
@@ -145,7 +145,7 @@ def _sharing(drop: Drop, group: str) -> list[Verifier]:
 
 def _anew(vault: Vault, place: Place, where: str = "") -> str:
     """Return the way on where what a place was is not there, in commands that can be typed."""
-    from transports.address import parse_stored  # noqa: PLC0415
+    from transports.address import parse_stored
 
     folder = where or parse_stored(place.uri).path
     return f"{as_typed('place remove', place.name)}; {add_command(vault, place, str(folder or place.uri))}"

@@ -34,7 +34,7 @@ def is_missing(uri: str, cwd: Path) -> bool:
     Raises:
         UnknownPlaceKind, PlaceUnreachable: it is none that can be added.
     """
-    from transports.address import AddressKind, parse_address  # noqa: PLC0415 - naming a place opens no road
+    from transports.address import AddressKind, parse_address  # naming a place opens no road
 
     address = parse_address(uri, cwd)
     return address.kind is AddressKind.DROP and address.path is not None and not address.path.exists()
@@ -56,7 +56,7 @@ def worth_knowing(vault: Vault, place: Place, *, is_made: bool = False) -> tuple
     told += [_WITHIN.format(around)] if around is not None else []
     if place.kind != "git":
         return tuple(told)
-    from transports.git.remote import is_alias  # noqa: PLC0415 - needed for one kind only
+    from transports.git.remote import is_alias  # needed for one kind only
 
     return (*told, _ALIAS.format(place.uri.partition(":")[0])) if is_alias(place.uri) else tuple(told)
 
@@ -71,7 +71,7 @@ def _shared_around(place: Place) -> Path | None:
 
 def _is_kept_out(vault: Vault, path: str) -> bool:
     """Tell whether the rules of the desk in whose folder a directory lies leave it out."""
-    from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore  # noqa: PLC0415 - few places lie in a folder
+    from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore  # few places lie in a folder
 
     at = vault.folder / path
     try:

@@ -113,7 +113,7 @@ def note_fault(w: Writer, name: str, error: LaceError) -> None:
 
 def clear_fault(w: Writer, name: str, *, has_written: bool = True) -> None:
     """Take note, inside a write, that a place refused nothing; that it was only read says nothing about writing."""
-    from transports.errors import WRITE_REFUSALS  # noqa: PLC0415 - whoever looks at places opens no road
+    from transports.errors import WRITE_REFUSALS  # whoever looks at places opens no road
 
     fault = w.store.note(PLACE_FAULT, name)
     is_over = has_written or fault is None or fault.code not in {error.code for error in WRITE_REFUSALS}

@@ -60,7 +60,7 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
     refuse_taken(vault.store, name)
     if any(person.name == name for person in peers(vault)):
         raise NameTaken(f"There is a peer called {name!r} already, and places and people share their names.")
-    from transports.address import AddressKind, parse_address, parse_stored  # noqa: PLC0415 - naming a place opens no road
+    from transports.address import AddressKind, parse_address, parse_stored  # naming a place opens no road
 
     address = parse_address(uri, cwd) if create else parse_stored(uri, cwd)  # or it was one already, here or there
     made = partial(Place, name, address.kind.value, address.uri)
@@ -86,9 +86,9 @@ def _drop_id(vault: Vault, path: Path, *, create: bool) -> str:
         InTheVault: it would lie in a `.vault`.
         PlaceError: it cannot be made.
     """
-    from transports.drop.place import Drop  # noqa: PLC0415 - naming a place opens no road
-    from transports.errors import PlaceNotWritable  # noqa: PLC0415
-    from vault.outside import require_outside  # noqa: PLC0415
+    from transports.drop.place import Drop  # naming a place opens no road
+    from transports.errors import PlaceNotWritable
+    from vault.outside import require_outside
 
     require_outside(vault.dot, path)
     if create:
@@ -121,7 +121,7 @@ def _seen_first(uri: str) -> Iterator[None]:
     Raises:
         PlaceUnreachable: it cannot be reached now.
     """
-    from transports.errors import CAN_BE_READ, CertificateUntrusted, PlaceUnreachable  # noqa: PLC0415
+    from transports.errors import CAN_BE_READ, CertificateUntrusted, PlaceUnreachable
 
     try:
         yield
@@ -135,7 +135,7 @@ def _seen_first(uri: str) -> Iterator[None]:
 
 
 def _git_place_id(vault: Vault, uri: str) -> str:
-    from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
+    from transports.git.place import GitPlace  # git is looked for only where a place is one
 
     with _seen_first(uri):
         made = GitPlace.create(uri, home_of(vault, "git"), entropy=vault.around.entropy, patience=vault.around.patience)
@@ -151,12 +151,12 @@ def open_place(place: Place, patience: Patience = Patience(), *, mends: bool = F
     Raises:
         PlaceError, Cancelled: it is not there, it is another medium, or the person would not wait for it.
     """
-    from transports.address import AddressKind, parse_stored  # noqa: PLC0415
-    from transports.drop.place import Drop  # noqa: PLC0415
+    from transports.address import AddressKind, parse_stored
+    from transports.drop.place import Drop
 
     address = parse_stored(place.uri)
     if address.kind is AddressKind.GIT and place.home is not None:
-        from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
+        from transports.git.place import GitPlace  # git is looked for only where a place is one
 
         known = place.place_id or None
         return GitPlace.open(
@@ -171,7 +171,7 @@ def open_place(place: Place, patience: Patience = Patience(), *, mends: bool = F
     try:
         drop = Drop.open(address.path, expected_id=place.place_id or None)
     except PlaceError:
-        from transports.drop.media import find_drop  # noqa: PLC0415 - only where the drop is not where it was
+        from transports.drop.media import find_drop  # only where the drop is not where it was
 
         # At the address of another place lies a copy: taken for this one, it would speak for both (CYB-18).
         moved = find_drop(place.media, place.place_id, _directories(place.beside)) if place.place_id else None
@@ -185,7 +185,7 @@ def open_place(place: Place, patience: Patience = Patience(), *, mends: bool = F
 
 def _directories(uris: Iterable[str]) -> list[Path]:
     """Return the directories among the addresses of places."""
-    from transports.address import parse_stored  # noqa: PLC0415 - as `open_place`
+    from transports.address import parse_stored  # as `open_place`
 
     found: list[Path] = []
     for uri in uris:
@@ -196,7 +196,7 @@ def _directories(uris: Iterable[str]) -> list[Path]:
 
 
 def _web_place(uri: str, patience: Patience, place: Place | None = None) -> MailboxMedium:
-    from transports.http.static import StaticMailbox  # noqa: PLC0415 - the web is needed for one kind only
+    from transports.http.static import StaticMailbox  # the web is needed for one kind only
 
     if place is None:
         with _seen_first(uri):

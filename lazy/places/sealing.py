@@ -54,7 +54,7 @@ def wants_rebase(vault: Vault, place_id: str, name: str) -> bool:
 
 def is_under_new_key(vault: Vault, place_id: str) -> Callable[[bytes], bool]:
     """Return what tells by its first bytes whether a file is one that is written anew, or one from before."""
-    from transports.encrypted.sealing import is_sealed, key_of  # noqa: PLC0415 - a vault without encrypted media needs none of it
+    from transports.encrypted.sealing import is_sealed, key_of  # a vault without encrypted media needs none of it
 
     anew = vault.store.note(REBASE, place_id)
     return lambda beginning: is_sealed(beginning) and key_of(beginning).hex() == anew
@@ -86,7 +86,7 @@ class VaultKeys:
     """
 
     def __init__(self, vault: Vault, place_id: str, *, is_on: bool, audience: Verifier | None = None) -> None:
-        from lazy.places.told_keys import ToldKeys  # noqa: PLC0415 - a vault without encrypted media needs none of it
+        from lazy.places.told_keys import ToldKeys  # a vault without encrypted media needs none of it
 
         self._vault = vault
         self._audience = audience
@@ -145,7 +145,7 @@ class VaultKeys:
         own mailbox everything. Whoever tells a key knows it, whatever they say of its holders: their word counts for
         nothing once they are revoked, and a key that they made up beforehand must not be written under then.
         """
-        from lazy.places.told_keys import held  # noqa: PLC0415 - a vault without encrypted media needs none of it
+        from lazy.places.told_keys import held  # a vault without encrypted media needs none of it
 
         owner, members = found.owner, self._members()
         is_member, known = owner in members, self._known(members)
@@ -169,8 +169,8 @@ class VaultKeys:
 
     def terms(self) -> WritingTerms:
         """Return how to write now; what it will tell whom is kept first."""
-        from lazy.places.told_keys import chosen, held  # noqa: PLC0415
-        from transports.encrypted.member_keys import EpochKey, WritingTerms  # noqa: PLC0415 - as above
+        from lazy.places.told_keys import chosen, held
+        from transports.encrypted.member_keys import EpochKey, WritingTerms  # as above
 
         members = {self._audience, self._vault.node} if self._audience else self._members()
         anew = self._vault.store.note(REBASE, self._place_id)
@@ -205,7 +205,7 @@ class VaultKeys:
 
     def request_terms(self) -> WritingTerms:
         """Return how to leave a request: to the members I know, and to whoever invited me."""
-        from transports.encrypted.member_keys import EpochKey, WritingTerms  # noqa: PLC0415 - as above
+        from transports.encrypted.member_keys import EpochKey, WritingTerms  # as above
 
         inviter = self._vault.store.note(INVITER)
         asked = {*self._members(), *([Verifier.parse(inviter)] if inviter else []), self._vault.node}
@@ -213,7 +213,7 @@ class VaultKeys:
 
     def _notices(self, holders: Collection[Verifier]) -> tuple[bytes, ...]:
         """Return what tells everybody who could read here, and was revoked, that they were."""
-        from transports.encrypted.notices import NOTICES_LIMIT, seal_notice  # noqa: PLC0415 - few were ever revoked
+        from transports.encrypted.notices import NOTICES_LIMIT, seal_notice  # few were ever revoked
 
         store = self._vault.store
         notices: list[bytes] = []
@@ -260,6 +260,6 @@ def _to_keep(keys: Iterable[EpochKey]) -> tuple[RingKey, ...]:
 
 
 def _as_kept(kept: RingKey) -> EpochKey:
-    from transports.encrypted.member_keys import EpochKey  # noqa: PLC0415 - a vault without encrypted media needs none of it
+    from transports.encrypted.member_keys import EpochKey  # a vault without encrypted media needs none of it
 
     return EpochKey(kept.id, kept.key, frozenset(kept.holders))

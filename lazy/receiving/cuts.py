@@ -23,7 +23,7 @@ def cuts_of(at: Writer | Vault, me: Verifier) -> dict[Verifier, Cut]:
     rows = at.store.rows("SELECT node, seq, plex FROM former WHERE node <> ?", me.text)
     if not rows:
         return {}
-    from vault.membership import Cut  # noqa: PLC0415 - hardly anybody was ever cut
+    from vault.membership import Cut  # hardly anybody was ever cut
 
     return {Verifier.parse(str(node)): Cut(int(seq), bytes(plex)) for node, seq, plex in rows}
 

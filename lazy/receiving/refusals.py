@@ -60,8 +60,8 @@ def told_before(vault: Vault, refusals: Iterable[Refusal]) -> frozenset[RecordHa
     asked = {(each.hash.text, each.code): each.hash for each in refusals if each.code in BY_MEMBERSHIP}
     if not asked:
         return frozenset()
-    from vault.audit.entries import read_audit  # noqa: PLC0415 - most visits refuse nothing
-    from vault.audit.trail import entries_of  # noqa: PLC0415
+    from vault.audit.entries import read_audit  # most visits refuse nothing
+    from vault.audit.trail import entries_of
 
     entries = map(read_audit, entries_of(vault, _VERB))
     told = {(entry.object, dict(entry.parameters).get("code", "")) for entry in entries}

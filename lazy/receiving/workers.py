@@ -55,7 +55,7 @@ class Workers:
             unproven = self._vault.store.not_summed([entry.hash for entry in large])
             large = [entry for entry in large if entry.hash in unproven]
         if large and self._proving is None:
-            from lazy.receiving.proving import Proving  # noqa: PLC0415 - a sync of small files needs none
+            from lazy.receiving.proving import Proving  # a sync of small files needs none
 
             self._proving = Proving(self._vault.store.path)
         if large and self._proving is not None:

@@ -223,7 +223,7 @@ class MailboxReader:
         receiver, number = self._receiver, len(self._receiver.received)
         if seen is not None and seen.covers(head) and seen.left == LOOKED_AT:
             raise StrangersMailbox
-        from lazy.receiving.unproven import Unproven  # noqa: PLC0415 - a stranger is rare
+        from lazy.receiving.unproven import Unproven  # a stranger is rare
 
         unproven = Unproven(self._vault, self._medium, receiver, self._watch.is_stopped)
         is_whole = unproven.look(node, head.head, lambda: not is_strange(self._vault, node))
@@ -255,9 +255,9 @@ class MailboxReader:
     ) -> Callable[[], MailboxExchange]:
         """Return what begins a round with this mailbox, or with a part of it."""
         # The machine is needed where something is new: it takes longer to load than to find that nothing is.
-        from lazy.interlace.link import LinkConfig  # noqa: PLC0415
-        from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot  # noqa: PLC0415
-        from lazy.visits.mailbox_port import MailboxPort  # noqa: PLC0415
+        from lazy.interlace.link import LinkConfig
+        from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
+        from lazy.visits.mailbox_port import MailboxPort
 
         fields: dict[str, Fields] = {app: (("App", 0, app),) for app in set(apps.values())}
         snapshot = PeerSnapshot(

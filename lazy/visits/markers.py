@@ -105,7 +105,7 @@ def _renewed(vault: Vault, place: Place, home: Path) -> bool:
     Raises:
         LaceError: it cannot be asked, or does not take it.
     """
-    from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
+    from transports.git.place import GitPlace  # git is looked for only where a place is one
 
     with closing(GitPlace(parse_stored(place.uri).uri, home, place.place_id, patience=vault.around.patience)) as inner:
         keys = VaultKeys(vault, place.place_id, is_on=is_encrypted(vault, place))

@@ -26,14 +26,14 @@ def next_command(vault: Vault, place: Place, result: PlaceResult) -> str:
         return command or sync_command(place.name)
     if place.kind != AddressKind.HTTP and not result.only_read:
         return ""
-    from lazy.queue import next_sync  # noqa: PLC0415 - where nothing can be left, mine goes another way
+    from lazy.queue import next_sync  # where nothing can be left, mine goes another way
 
     return next_sync(vault)
 
 
 def _next(vault: Vault, result: PlaceResult) -> str:
     if still_open := conflicts(vault):
-        from lazy.folder.heads import ending_releases, ending_with  # noqa: PLC0415 - of conflicts there are mostly none
+        from lazy.folder.heads import ending_releases, ending_with  # of conflicts there are mostly none
 
         ended = ending_releases(vault, still_open)
         if all(conflict.id in ended for conflict in still_open):  # as somebody new finds them
@@ -55,7 +55,7 @@ def _brings(vault: Vault, result: PlaceResult, here: set[str]) -> set[str]:
     came = {release.desk for release in result.came.releases}
     if not came & here:
         return came
-    from lazy.relation import desks_with_news  # noqa: PLC0415 - most visits bring nothing new
+    from lazy.relation import desks_with_news  # most visits bring nothing new
 
     return came - here | came.intersection(desks_with_news(vault))
 
@@ -65,8 +65,8 @@ def _brings_what_is_kept_out(vault: Vault, result: PlaceResult, here: set[str]) 
     came = {(one.desk, one.name, one.version) for one in result.came.releases if one.desk in here}
     if not came:
         return False
-    from lazy.folder.permitted import kept_out  # noqa: PLC0415 - most visits bring nothing new
-    from lazy.relation import standing_beside  # noqa: PLC0415
+    from lazy.folder.permitted import kept_out  # most visits bring nothing new
+    from lazy.relation import standing_beside
 
     out = {desk: kept_out(vault, desk, standing_beside(vault, desk, []).refused) for desk, _, _ in came}
     return any((desk, one.who, one.version) in came for desk, some in out.items() for one in some)

@@ -89,7 +89,7 @@ def gathered(vault: Vault, nodes: Sequence[Verifier], problems: Sequence[Problem
 
 def told_of(vault: Vault, node: Verifier, received: Sequence[RecordHash]) -> ExchangeResult | None:
     """Return what came from a mailbox that stays a stranger's; None where nothing did."""
-    from lazy.interlace.reasons import CloseReason  # noqa: PLC0415 - a stranger is rare, and it loads the machine
+    from lazy.interlace.reasons import CloseReason  # a stranger is rare, and it loads the machine
 
     if not received:
         return None

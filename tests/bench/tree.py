@@ -129,7 +129,7 @@ class _Pair:
         return stored, _size(self.root / "stick") - before[1]
 
     def _stored(self) -> int:
-        import sqlite3  # noqa: PLC0415
+        import sqlite3
 
         with sqlite3.connect(self.folders[0] / ".vault" / "store.db") as db:
             # What is added is counted, not the pages of a database, which grows by many at once.

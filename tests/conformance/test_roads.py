@@ -142,7 +142,7 @@ def test_what_is_stopped_goes_on_where_it_was(
     road: Road, alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # INT-120, LAZ-27: what was read before the cut counts
-    from lazy.receiving.receive import Receiver  # noqa: PLC0415 - only here
+    from lazy.receiving.receive import Receiver  # only here
 
     meet(road, alice, bob)
     for number in range(40):

@@ -52,13 +52,13 @@ class Layer:
 
         real = sqlite3.connect
         sqlite3.connect = lambda *args, **named: real(*args, **{"factory": Counted, **named})
-        import transports.git.command  # noqa: PLC0415
-        import vault.desks.checkout  # noqa: PLC0415
-        import vault.desks.filling  # noqa: PLC0415
-        import vault.files  # noqa: PLC0415
-        import vault.store.database  # noqa: PLC0415
-        import vault.store.schema  # noqa: PLC0415
-        import vault.store.store  # noqa: PLC0415
+        import transports.git.command
+        import vault.desks.checkout
+        import vault.desks.filling
+        import vault.files
+        import vault.store.database
+        import vault.store.schema
+        import vault.store.store
 
         # A new store is SQLite's commit too, without the word, and so is one that becomes the copy of another.
         lay_out = self._wrapped("commit", vault.store.schema.lay_out)

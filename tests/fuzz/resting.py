@@ -248,7 +248,7 @@ def _pages_beside() -> tuple[bytes, ...]:
 
 
 def _quietly(act: Callable[[bytes], object], data: bytes) -> None:
-    from vault.errors import LaceError  # noqa: PLC0415
+    from vault.errors import LaceError
 
     try:
         act(data)

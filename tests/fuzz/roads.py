@@ -170,7 +170,7 @@ def _certificate(data: bytes) -> None:
 
 
 def _certificates() -> tuple[bytes, ...]:
-    from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import Encoding
 
     made = make_identity(_KEY, _GROUP, _NOW, _entropy)
     return (load_pem_x509_certificate(made.certificate).public_bytes(Encoding.DER),)

@@ -162,7 +162,7 @@ def _walk(value: object) -> None:
 
 
 def _quietly(act: Callable[[], object]) -> None:
-    from vault.errors import LaceError  # noqa: PLC0415
+    from vault.errors import LaceError
 
     try:
         act()
@@ -395,9 +395,9 @@ TARGETS = tuple(_BUILDERS)
 
 
 def _an_invitation() -> bytes:
-    from lazy.belonging.circle import invite  # noqa: PLC0415
-    from tests.vault.vaults import around  # noqa: PLC0415
-    from vault.vault import Vault  # noqa: PLC0415
+    from lazy.belonging.circle import invite
+    from tests.vault.vaults import around
+    from vault.vault import Vault
 
     root = world().root
     with Vault(root / "alice", around(root, "alice")) as alice:

@@ -168,7 +168,7 @@ def test_what_is_tried_in_vain_has_a_limit_and_a_friend_is_read_beyond_it(
 
 def test_the_key_that_opens_boxes_is_made_once() -> None:
     """CYB-17: of a signing key one pair opens every box, and a wrong box as before nothing."""
-    from vault.suite import seal_box  # noqa: PLC0415
+    from vault.suite import seal_box
 
     mine, other = SigningKey.from_seed(b"m" * 32), SigningKey.from_seed(b"o" * 32)
     box = seal_box(mine.verifier, b"secret")

@@ -162,7 +162,7 @@ def test_a_pipe_in_the_place_of_a_note_is_not_waited_for(tmp_path: Path, visit: 
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_note_or_none(data: bytes) -> None:
-    from blake3 import blake3  # noqa: PLC0415
+    from blake3 import blake3
 
     whole = b"lace-kept/0\n" + data
     for note in (data, whole, whole + blake3(whole).digest()):

@@ -112,7 +112,7 @@ def test_the_sink_knows_the_file_it_made() -> None:
     class Sink(io.BytesIO):
         pass
 
-    from blake3 import blake3  # noqa: PLC0415
+    from blake3 import blake3
 
     out = Sink()
     sink = SealingSink(out, KEY, entropy)

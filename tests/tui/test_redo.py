@@ -103,7 +103,7 @@ async def test_a_place_comes_and_goes_again(app: LaceApp, story: Story) -> None:
 
 
 async def test_a_new_place_is_named_again_as_it_was(app: LaceApp, story: Story) -> None:
-    from lazy.places.adding import add_place  # noqa: PLC0415
+    from lazy.places.adding import add_place
 
     with story.open("alice") as vault:
         add_place(vault, "attic", str(story.root / "attic"), cwd=story.root, peer="bob")

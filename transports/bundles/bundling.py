@@ -376,7 +376,7 @@ def _delta(raw: bytes, near: Near) -> bytes:
 
 
 def _one_thread() -> Executor:
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only much content needs it
+    from concurrent.futures import ThreadPoolExecutor  # only much content needs it
 
     return ThreadPoolExecutor(1, thread_name_prefix="lace-frames")
 

@@ -86,7 +86,7 @@ class PartialFile:
                 return
             self._take_flush()
         if self._flusher is None:
-            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only a large bundle needs it
+            from concurrent.futures import ThreadPoolExecutor  # only a large bundle needs it
 
             self._flusher = ThreadPoolExecutor(1, thread_name_prefix="lace-flush")
         self._flush = self._flusher.submit(os.fsync, self._fd)

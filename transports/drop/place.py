@@ -206,7 +206,7 @@ class Drop(DropDirectory):
         Raises:
             PlaceError: the medium is gone, full or write-protected, or another drop took its place.
         """
-        from transports.drop.writer import DropWriter  # noqa: PLC0415 - a drop that is only read needs none
+        from transports.drop.writer import DropWriter  # a drop that is only read needs none
 
         self.check()
         directory = self.mailbox_path(group, node)

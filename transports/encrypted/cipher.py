@@ -109,15 +109,15 @@ class _Former:
 
 
 def _encrypt(key: bytes, nonce: bytes, bound: bytes, data: bytes) -> bytes:
-    from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt as encrypt  # noqa: PLC0415 - loads libsodium
+    from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt as encrypt  # loads libsodium
 
     sealed: bytes = encrypt(data, bound, nonce, key)
     return sealed
 
 
 def _decrypt(key: bytes, nonce: bytes, bound: bytes, data: bytes) -> bytes:
-    from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_decrypt as decrypt  # noqa: PLC0415
-    from nacl.exceptions import CryptoError  # noqa: PLC0415
+    from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_decrypt as decrypt
+    from nacl.exceptions import CryptoError
 
     try:
         opened: bytes = decrypt(data, bound, nonce, key)

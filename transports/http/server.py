@@ -365,7 +365,7 @@ def _listening(host: str, port: int) -> socket.socket:
 def _most_on_doorstep() -> int:
     """Return how many may stand at the door: the vault and those who are served need descriptors too."""
     try:
-        import resource  # noqa: PLC0415 - there is none on Windows
+        import resource  # there is none on Windows
     except ImportError:
         return _CONNECTIONS
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]

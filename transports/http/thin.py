@@ -31,8 +31,8 @@ def unconfirmed(wire: socket.socket) -> int | None:
     """Return how many bytes the kernel keeps until the other side confirms them; None where it does not say."""
     if sys.platform != "linux":
         return None
-    import fcntl  # noqa: PLC0415 - there is none on Windows
-    import termios  # noqa: PLC0415 - as above
+    import fcntl  # there is none on Windows
+    import termios  # as above
 
     try:
         said = fcntl.ioctl(wire.fileno(), termios.TIOCOUTQ, bytes(4))  # SIOCOUTQ has the same number

@@ -211,7 +211,7 @@ def _packing(stack: ExitStack, sink: _Hashing, name: str) -> _Sink:
         file = gzip.GzipFile("", "wb", _LEVEL, cast(IO[bytes], sink), mtime=0)
         return cast(_Sink, stack.enter_context(file))
     if name.endswith(".zst"):
-        import zstandard  # noqa: PLC0415 - one kind of archive needs it
+        import zstandard  # one kind of archive needs it
 
         writer = zstandard.ZstdCompressor(level=_LEVEL).stream_writer(cast(IO[bytes], sink), closefd=False)
         return cast(_Sink, stack.enter_context(writer))

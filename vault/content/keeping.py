@@ -144,7 +144,7 @@ def letting(vault: Vault, watch: Watch = Watch()) -> Letting:
 
 def _add(vault: Vault, desk: str, line: set[str], old: Mapping[RecordHash, int], found: Letting, watch: Watch) -> None:
     """Add what the rules of one desk let go of."""
-    from vault.content.merge_needs import needs  # noqa: PLC0415 - hardly any desk has a rule
+    from vault.content.merge_needs import needs  # hardly any desk has a rule
 
     needed, rules, going = needs(vault, line, watch), keeps(vault.store, desk), set[RecordHash]()
     for commit, rank in old.items():

@@ -61,7 +61,7 @@ Take = Callable[[bytes | memoryview], object]
 def part_of(plex: Plex) -> Part:
     """Return what a validated record holds itself: the bytes of its Blob, or the list of its parts."""
     if plex.extras and not plex.blob.data:
-        from vault.profile import Manifest, read_data  # noqa: PLC0415 - small contents have none
+        from vault.profile import Manifest, read_data  # small contents have none
 
         value = read_data(plex)
         if isinstance(value, Manifest):

@@ -62,7 +62,7 @@ class Cutter:
     """Finds the cuts in a stream of bytes, a window at a time."""
 
     def __init__(self) -> None:
-        from pyfastcdc import FastCDC  # noqa: PLC0415 - only a large file is cut
+        from pyfastcdc import FastCDC  # only a large file is cut
 
         self._cdc = FastCDC(
             CHUNK_AVERAGE,
@@ -183,7 +183,7 @@ class ContentWriter:
 
     def _close(self, at: int) -> Chunk:
         """Make the manifest of one level and begin the next of that level."""
-        from vault.profile import Manifest  # noqa: PLC0415 - small contents have none
+        from vault.profile import Manifest  # small contents have none
 
         self._digest()
         level = self._levels[at]

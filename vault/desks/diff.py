@@ -189,7 +189,7 @@ def _lines(content: bytes) -> list[str]:
 
 def _unified(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     """Yield the hunks of a unified diff; that of `difflib` takes no other matcher."""
-    from vault.desks.matching import EndMatcher  # noqa: PLC0415 - most diffs are of trees
+    from vault.desks.matching import EndMatcher  # most diffs are of trees
 
     for hunk in EndMatcher(old, new, _LONG).get_grouped_opcodes():
         (_, a, _, c, _), (_, _, b, _, d) = hunk[0], hunk[-1]

@@ -118,7 +118,7 @@ class Filling:
         if not self._durable:
             return
         if self._pool is None:
-            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only large files need it
+            from concurrent.futures import ThreadPoolExecutor  # only large files need it
 
             self._pool = ThreadPoolExecutor(1, thread_name_prefix="lace-flush")
         self._flushes.append(self._pool.submit(_flush, os.dup(file)))

@@ -156,7 +156,7 @@ def _compiled(rule: str) -> _Rule:
     Raises:
         ValueError, LookupError, re.error: it is no pattern.
     """
-    from pathspec import GitIgnoreSpec, RegexPattern  # noqa: PLC0415 - 13 ms that only a folder with rules needs
+    from pathspec import GitIgnoreSpec, RegexPattern  # 13 ms that only a folder with rules needs
 
     sets: dict[str, str] = {}
     marks = (chr(code) for code in _MARKS if chr(code) not in rule)

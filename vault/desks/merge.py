@@ -158,7 +158,7 @@ def resolve_with(outcome: MergeOutcome, choices: Mapping[str, Choice]) -> Record
     root = merge.run()
     if merge.conflicts:
         paths = sorted({conflict.path for conflict in merge.conflicts})
-        from vault.plural import few  # noqa: PLC0415 - mostly somebody did
+        from vault.plural import few  # mostly somebody did
 
         raise MergeUndecided(f"Nobody decided on {few(paths)}.")
     return root

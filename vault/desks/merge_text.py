@@ -60,9 +60,9 @@ def regions_of(base: bytes, ours: bytes, theirs: bytes) -> tuple[Region, ...]:
     Edits that touch are a conflict too: nothing between them proves that they are independent. Where it would be too
     much work to find the lines that stayed (`vault.desks.matching`), what is left is one edit.
     """
-    from merge3 import Merge3  # noqa: PLC0415 - only a merge needs it, and every verb would pay
+    from merge3 import Merge3  # only a merge needs it, and every verb would pay
 
-    from vault.desks.matching import LineMatcher  # noqa: PLC0415 - as above
+    from vault.desks.matching import LineMatcher  # as above
 
     matcher: Any = LineMatcher  # its blocks are the tuples that are asked for, and of a type of their own
     old, mine, other = lines_of(base), lines_of(ours), lines_of(theirs)

@@ -130,7 +130,7 @@ Patch = Whole | Lines
 
 def between(old: bytes, new: bytes) -> Patch:
     """Return the patch that makes `new` of `old`: lines where both are text of a bearable length, else all of it."""
-    from vault.desks.merge_text import can_merge  # noqa: PLC0415 - content is looked at here only
+    from vault.desks.merge_text import can_merge  # content is looked at here only
 
     if not can_merge(old, new):
         return Whole(new)
@@ -138,7 +138,7 @@ def between(old: bytes, new: bytes) -> Patch:
 
 
 def _steps(old: Sequence[bytes], new: Sequence[bytes]) -> list[Step]:
-    from vault.desks.matching import EndMatcher  # noqa: PLC0415 - only a patch between texts needs it
+    from vault.desks.matching import EndMatcher  # only a patch between texts needs it
 
     found: list[Step] = []
     for tag, a, b, c, d in EndMatcher(old, new).get_opcodes():

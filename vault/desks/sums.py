@@ -37,7 +37,7 @@ AtHand = Callable[[RecordHash, int], str | None]
 
 @cache
 def _sha512() -> Callable[[bytes], Hash]:
-    from hashlib import sha512  # noqa: PLC0415 - it loads a library, and a commit of a little file sums nothing
+    from hashlib import sha512  # it loads a library, and a commit of a little file sums nothing
 
     return sha512
 
@@ -252,7 +252,7 @@ class Turns:
     def take(self, act: Callable[[list[bytes | memoryview]], None], pieces: list[bytes | memoryview]) -> Future[None]:
         """Let the thread do this after what it was given before."""
         if self._pool is None:
-            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only much content needs it
+            from concurrent.futures import ThreadPoolExecutor  # only much content needs it
 
             self._pool = ThreadPoolExecutor(1, thread_name_prefix="lace-sum")
         while len(self._waiting) >= _TURNS:

@@ -77,7 +77,7 @@ class Untold(NamedTuple):
         return path
 
     def _applied(self, found: RecordHash, kept: Mapping[str, Entry | None]) -> RecordHash:
-        from vault.desks.edit import apply_changes  # noqa: PLC0415 - mostly all of a folder can be told
+        from vault.desks.edit import apply_changes  # mostly all of a folder can be told
 
         try:
             return apply_changes(self.objects, found, kept)

@@ -169,7 +169,7 @@ def _asked(
     asked: dict[str, Entry | None] = {}
     if not doubtful:
         return asked
-    from vault.desks.merge import merge_trees  # noqa: PLC0415 - hardly anything brought by path is in doubt
+    from vault.desks.merge import merge_trees  # hardly anything brought by path is in doubt
 
     other = apply_changes(objects.of(vault.group), base, doubtful)
     for head in heads:
@@ -187,7 +187,7 @@ def _given(source: Source, outcome: MergeOutcome, path: str) -> object:
     names = [name for clash in outcome.conflicts for name in (clash.path, clash.twin) if name]
     if any(f"{path}/".startswith(f"{name}/") or name.startswith(f"{path}/") for name in names):
         return _CLASH
-    from vault.desks.merge import resolve_with  # noqa: PLC0415 - as in `_asked`, which alone asks for it
+    from vault.desks.merge import resolve_with  # as in `_asked`, which alone asks for it
 
     root = outcome.root or resolve_with(outcome, {clash.path: "ours" for clash in outcome.conflicts})
     return lookup(source, root, path)

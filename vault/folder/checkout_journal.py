@@ -91,7 +91,7 @@ def plan_folder(
         MissingObject, TreeError, NotWritable: as `plan_checkout`.
         Cancelled: the person stopped it.
     """
-    from vault.desks.plan import plan_checkout  # noqa: PLC0415 - most actions write no folder
+    from vault.desks.plan import plan_checkout  # most actions write no folder
 
     return plan_checkout(
         scanned_folder(vault, desk),

@@ -112,7 +112,7 @@ def tell_left_behind_again(vault: Vault, desk: str, folders: Mapping[str, str]) 
 
 def _mappings(vault: Vault) -> Iterator[AuditEntry]:
     """Yield the entries of the trail that map a desk, the first first, but for those that cannot be read."""
-    from vault.audit.trail import entries_of  # noqa: PLC0415 - most vaults have one desk, which moves nowhere
+    from vault.audit.trail import entries_of  # most vaults have one desk, which moves nowhere
 
     for seal in entries_of(vault, "lace-desk"):
         with suppress(DataError):

@@ -36,7 +36,7 @@ def refuse_gone(vault: Vault, desk: str, found: Iterable[Change], named: Collect
     gone = _gone_beside(vault, desk)
     fresh = [path for path in _new_files(found) if not is_at_or_below(path, named)] if gone else []
     for error in gone.values() if fresh else ():
-        from vault.plural import few  # noqa: PLC0415 - hardly any folder is gone
+        from vault.plural import few  # hardly any folder is gone
 
         raise FolderGone(
             f"{error.message} These files are new, and may be what was in it: {few(fresh)}.",
@@ -50,7 +50,7 @@ def notices_of_gone(vault: Vault, desk: str, found: Iterable[Change]) -> tuple[P
     gone = _gone_beside(vault, desk) if _new_files(found) else {}
     if not gone:
         return ()
-    from vault.desks.choosing import Problem  # noqa: PLC0415 - hardly any folder is gone
+    from vault.desks.choosing import Problem  # hardly any folder is gone
 
     here = mapped_folder(vault, desk)
     paths = {name: os.path.relpath(mapped_folder(vault, name), here).replace(os.sep, "/") for name in gone}

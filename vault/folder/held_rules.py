@@ -83,7 +83,7 @@ def hold_on(vault: Vault, desk: str, plan: CheckoutPlan, source: Source, folder:
     step = next((step for step in chain(plan.writes, plan.deletes) if step.change.path == IGNORE_FILE), None)
     if step is None:
         return
-    from vault.folder.former_rules import still_needed  # noqa: PLC0415 - hardly any checkout changes the rules
+    from vault.folder.former_rules import still_needed  # hardly any checkout changes the rules
 
     before, after = (_text(source, entry) for entry in (step.change.before, step.change.after))
     former = [*held_by(vault, desk).rules, Former(before.encode())]
@@ -110,9 +110,9 @@ def hold_around(w: Writer, vault: Vault, desk: str, around: str, root: Path, bel
         Unreadable: the rules around it cannot be told.
         FormerRulesFull: too many keep something out of it.
     """
-    from vault.desks.choosing import rules_of  # noqa: PLC0415 - most commands look at no folder
-    from vault.desks.folder import open_root  # noqa: PLC0415
-    from vault.folder.former_rules import still_needed  # noqa: PLC0415
+    from vault.desks.choosing import rules_of  # most commands look at no folder
+    from vault.desks.folder import open_root
+    from vault.folder.former_rules import still_needed
 
     try:
         fd = open_root(root)
@@ -217,7 +217,7 @@ def refuse_unclear(found: Iterable[Change], problems: Iterable[Problem], named: 
     added = (one for one in found if one.kind == "added" and one.after is not None and not one.after.is_dir)
     fresh = [one.path for one in added if one.path != IGNORE_FILE and not is_at_or_below(one.path, named)]
     if fresh:
-        from vault.plural import few  # noqa: PLC0415 - hardly any commit meets one
+        from vault.plural import few  # hardly any commit meets one
 
         raise RulesUnclear(f"{IGNORE_FILE}: {fault}, and these files are new: {few(fresh)}.")
 

@@ -116,7 +116,7 @@ def keep_out(
         refuse_apart(w, vault, desk, is_unshared=True)
         if left:
             # Hardly any file is saved meanwhile.
-            from vault.folder.meanwhile import check_taken, not_named, take_named  # noqa: PLC0415
+            from vault.folder.meanwhile import check_taken, not_named, take_named
 
             check_taken(vault, desk, paths)
         going = leaving(vault, desk, paths)

@@ -199,7 +199,7 @@ def left_to_person(vault: Vault, desk: str) -> tuple[str, ...]:
 
 def _refuse(vault: Vault, desk: str, taken: Sequence[str]) -> None:
     if taken:
-        from vault.plural import FEW, few  # noqa: PLC0415 - hardly any file is saved meanwhile
+        from vault.plural import FEW, few  # hardly any file is saved meanwhile
 
         named = taken if len(taken) <= FEW else ()
         way = SavedMeanwhile.hint.replace("lace commit -m TEXT PATH", keep_command(vault, desk, named))
@@ -281,7 +281,7 @@ def merge_saved(vault: Vault, desk: str, watch: Watch) -> tuple[str, ...]:
         hold_on(vault, desk, plan, overlay, folder_of(vault, desk), within(vault, desk))
     except (CallerError, DataError, EnvironmentFault):  # a content that was let go, a folder that cannot be read
         return ()
-    from vault.desks.checkout import apply_plan  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.desks.checkout import apply_plan  # hardly any file is saved meanwhile
 
     cache = StoredDirCache(vault, desk)
     done = apply_plan(folder_of(vault, desk), plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
@@ -304,8 +304,8 @@ def _merge(
 
     The files that do not merge are in both as they are.
     """
-    from vault.desks.merge import merge_trees, resolve_with  # noqa: PLC0415 - hardly any file is saved meanwhile
-    from vault.folder.looking import look  # noqa: PLC0415
+    from vault.desks.merge import merge_trees, resolve_with  # hardly any file is saved meanwhile
+    from vault.folder.looking import look
 
     before, after = trees
     cache = StoredDirCache(vault, desk)

@@ -63,11 +63,11 @@ def checkout_tree(
         SavedMeanwhile: files of an earlier checkout wait for a person; its note is not written over.
     """
     if is_unfinished(vault, desk):
-        from vault.folder.meanwhile import check_taken, forget_left  # noqa: PLC0415 - hardly any checkout is cut off
+        from vault.folder.meanwhile import check_taken, forget_left  # hardly any checkout is cut off
 
         check_taken(vault, desk, ())
         forget_left(vault, desk)
-    from vault.desks.checkout import CheckoutResult  # noqa: PLC0415 - most actions write no folder
+    from vault.desks.checkout import CheckoutResult  # most actions write no folder
 
     plan = plan_folder(vault, desk, before, after, vault.store, watch)
     if plan.is_blocked:
@@ -81,7 +81,7 @@ def checkout_tree(
 
 def planned_result(plan: CheckoutPlan) -> CheckoutResult:
     """Return what a checkout does that follows its plan."""
-    from vault.desks.checkout import CheckoutResult  # noqa: PLC0415 - most actions write no folder
+    from vault.desks.checkout import CheckoutResult  # most actions write no folder
 
     return CheckoutResult(
         tuple(sorted(step.change.path for step in plan.writes)),
@@ -149,7 +149,7 @@ def _finish(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:
     """Do what `finish_checkout` does; its errors tell of the file alone."""
     if not is_unfinished(vault, desk):
         return ()
-    from vault.desks.temporary import remove_temporary  # noqa: PLC0415 - most actions write no folder
+    from vault.desks.temporary import remove_temporary  # most actions write no folder
 
     with vault.lock.held(timeout=LOCK_SECONDS), vault.store.transaction():
         trees = noted_trees(vault, desk)
@@ -163,7 +163,7 @@ def _finish(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:
         kept = {skip.path: skip.reason for skip in _write_folder(vault, desk, plan, watch) if skip.blocking}
         if not kept:
             return ()
-        from vault.folder.meanwhile import keep_command, merge_saved, note_left, saved_meanwhile  # noqa: PLC0415 - as above
+        from vault.folder.meanwhile import keep_command, merge_saved, note_left, saved_meanwhile  # as above
 
         merged = merge_saved(vault, desk, watch)
         note_left(vault, desk, watch)
@@ -202,9 +202,9 @@ def tree_if_finished(vault: Vault, desk: str, root: RecordHash, objects: MemoryO
     plan = plan_unfinished(vault, desk, watch)
     if plan is None:
         return root
-    from vault.desks.edit import apply_changes  # noqa: PLC0415 - hardly any checkout is cut off
-    from vault.desks.memory import MemoryObjects  # noqa: PLC0415
-    from vault.folder.meanwhile import foretold  # noqa: PLC0415
+    from vault.desks.edit import apply_changes  # hardly any checkout is cut off
+    from vault.desks.memory import MemoryObjects
+    from vault.folder.meanwhile import foretold
 
     kept = {skip.path for skip in plan.skipped if skip.blocking}
     merging = MemoryObjects(fallback=objects)  # a merge reads content, which `objects` may forget
@@ -229,8 +229,8 @@ def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> 
 
     The note speaks from then on of the files alone that were left as they are.
     """
-    from vault.desks.checkout import apply_plan  # noqa: PLC0415 - most actions write no folder
-    from vault.folder.looking import context_now  # noqa: PLC0415
+    from vault.desks.checkout import apply_plan  # most actions write no folder
+    from vault.folder.looking import context_now
 
     cache = StoredDirCache(vault, desk, spills=True)
     result = apply_plan(
@@ -247,12 +247,12 @@ def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> 
         cache.keep()
         kept = [skip.path for skip in result.skipped if skip.blocking]
         if kept:
-            from vault.folder.meanwhile import narrow, note_left  # noqa: PLC0415 - hardly any file is saved meanwhile
+            from vault.folder.meanwhile import narrow, note_left  # hardly any file is saved meanwhile
 
             narrow(vault, desk, kept)
             note_left(vault, desk, watch)
         else:
-            from vault.folder.meanwhile import forget_left  # noqa: PLC0415
+            from vault.folder.meanwhile import forget_left
 
             vault.store.run("DELETE FROM unfinished WHERE desk = ?", desk)
             forget_left(vault, desk)

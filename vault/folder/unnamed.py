@@ -74,7 +74,7 @@ def _refuse_emptied(vault: Vault, desk: str, base: RecordHash, found: Collection
         return
     if not gone or _holds_another(vault, desk, base, gone):
         return
-    from vault.plural import few, plural  # noqa: PLC0415 - hardly any folder is emptied
+    from vault.plural import few, plural  # hardly any folder is emptied
 
     folder, option = mapped_folder(vault, desk), "" if desk == MAIN else f" {as_option('--desk', desk)}"
     what = "The only file" if len(gone) == 1 else f"All {plural(len(gone), 'file')}"

@@ -181,7 +181,7 @@ def share_commit(w: Writer, vault: Vault, desk: str, made: RecordHash) -> None:
     """
     if not vault.settings.shares_commits:
         return
-    from vault.readers import check_readers  # noqa: PLC0415 - a commit that stays here needs none
+    from vault.readers import check_readers  # a commit that stays here needs none
 
     w.flush()
     head = line_head(vault.store, vault.node.text, desk)
@@ -220,7 +220,7 @@ def seal_commit(
     left = finish_checkout(vault, desk, watch)
     if left:
         # Hardly any file is saved meanwhile.
-        from vault.folder.meanwhile import check_taken, not_named, take_named  # noqa: PLC0415
+        from vault.folder.meanwhile import check_taken, not_named, take_named
 
         check_taken(vault, desk, paths)
     found = _found(w, vault, desk, paths, watch)
@@ -285,7 +285,7 @@ def _named(
     root = snap.root
     if paths:
         w.flush()
-        from vault.desks.edit import select_paths  # noqa: PLC0415 - a whole commit needs none
+        from vault.desks.edit import select_paths  # a whole commit needs none
 
         root = select_paths(Objects(vault.store, w, vault.group), base, root, list(paths))
         w.flush()

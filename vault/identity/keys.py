@@ -273,7 +273,7 @@ class KeyStore:
         # Salt and nonce must differ between keys and need not be secret: both follow from the seed, one way.
         salt = blake3(key.seed, derive_key_context="lace 2026 key file argon2id salt").digest(_SALT_BYTES)
         nonce = blake3(key.seed, derive_key_context="lace 2026 key file secretbox nonce").digest(_NONCE_BYTES)
-        from nacl.secret import SecretBox  # noqa: PLC0415 - libsodium costs ten milliseconds of every start
+        from nacl.secret import SecretBox  # libsodium costs ten milliseconds of every start
 
         box = SecretBox(_stretch(passphrase, salt, self._ops, self._memory)).encrypt(key.seed, nonce)
         return f"sealed argon2id {self._ops} {self._memory} {b64a.encode(salt)} {b64a.encode(bytes(box))}"
@@ -301,7 +301,7 @@ class KeyStore:
             for found, forbidden in ((path, 0o077), (path.parent, 0o022)):
                 mode = stat.S_IMODE(found.stat().st_mode)
                 if mode & forbidden:
-                    from vault.commands import as_word  # noqa: PLC0415 - few keys were ever exposed
+                    from vault.commands import as_word  # few keys were ever exposed
 
                     close = f"chmod go-rwx {as_word(str(found))}"
                     raise KeyExposed(
@@ -340,7 +340,7 @@ def _parse(content: str) -> _KeyFile | None:
 
 
 def _stretch(passphrase: bytes, salt: bytes, ops: int, memory: int) -> bytes:
-    from nacl import exceptions, pwhash  # noqa: PLC0415 - libsodium costs ten milliseconds of every start
+    from nacl import exceptions, pwhash  # libsodium costs ten milliseconds of every start
 
     try:
         return pwhash.argon2id.kdf(32, passphrase, salt, opslimit=ops, memlimit=memory)
@@ -352,8 +352,8 @@ def _stretch(passphrase: bytes, salt: bytes, ops: int, memory: int) -> bytes:
 
 
 def _open_box(file: _KeyFile, passphrase: bytes) -> bytes | None:
-    from nacl.exceptions import CryptoError  # noqa: PLC0415 - libsodium costs ten milliseconds of every start
-    from nacl.secret import SecretBox  # noqa: PLC0415
+    from nacl.exceptions import CryptoError  # libsodium costs ten milliseconds of every start
+    from nacl.secret import SecretBox
 
     box = SecretBox(_stretch(passphrase, file.salt, file.ops, file.memory))
     try:

@@ -121,7 +121,7 @@ def _parted(
 
 
 def _readable(read: Callable[[str], T], parts: Iterable[str]) -> Iterable[T]:
-    from vault.errors import DataError  # noqa: PLC0415 - hardly any note ever rots
+    from vault.errors import DataError  # hardly any note ever rots
 
     for part in parts:
         try:
@@ -144,7 +144,7 @@ def json_of(
     """
 
     def parse(text: str) -> T:
-        import json  # noqa: PLC0415 - many commands read no such note
+        import json  # many commands read no such note
 
         found = json.loads(text)
         if "\\ud" in text:  # one letter of a pair that rotted leaves half a character, which is no text
@@ -152,7 +152,7 @@ def json_of(
         return make(found)
 
     def write(value: T) -> str:
-        import json  # noqa: PLC0415
+        import json
 
         return json.dumps(plain(value), **style)  # type: ignore[arg-type]
 

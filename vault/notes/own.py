@@ -217,9 +217,9 @@ class Unanswered(NamedTuple):
 
 def _sum_of(plain: list[Any]) -> str:
     """Return what tells that no letter rotted of words that only the verb itself understands."""
-    import json  # noqa: PLC0415 - hardly any command was cut off
+    import json  # hardly any command was cut off
 
-    from blake3 import blake3  # noqa: PLC0415
+    from blake3 import blake3
 
     return blake3(json.dumps(plain).encode()).hexdigest()[:_SUM_DIGITS]
 

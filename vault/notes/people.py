@@ -39,7 +39,7 @@ def _secret(text: str) -> str:
 
 
 def _invitation(text: str) -> str:
-    from blake3 import blake3  # noqa: PLC0415 - who belongs reads none
+    from blake3 import blake3  # who belongs reads none
 
     data = b64a.decode("".join(text.split()).partition(":")[2])
     if data[-_CHECK_BYTES:] != blake3(data[:-_CHECK_BYTES]).digest()[:_CHECK_BYTES]:

@@ -15,7 +15,7 @@ __all__ = ["parse_record", "verify_seal"]
 
 @cache
 def _plainly() -> Callable[[bytes, int], Plex | Seal | None]:
-    from vault.records.plain import plain_record  # noqa: PLC0415 - its patterns are large, and a commit reads no record
+    from vault.records.plain import plain_record  # its patterns are large, and a commit reads no record
 
     return plain_record
 

@@ -216,7 +216,7 @@ def sealed_record(stored: bytes) -> Seal:
     Raises:
         CommitMissing: it is not sealed.
     """
-    from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
+    from vault.records.parse import parse_record  # a commit reads no record back
 
     record = parse_record(stored, verify=False)
     if not isinstance(record, Seal):

@@ -112,7 +112,7 @@ def kept_alone(path: Path) -> Iterator[BinaryIO | None]:
 def _is_kept(file: BinaryIO) -> bool:
     if sys.platform == "win32":  # there no file that somebody has open can be replaced
         return True
-    import fcntl  # noqa: PLC0415 - not there on all systems
+    import fcntl  # not there on all systems
 
     try:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, _SHARED_BYTES, _SHARED_AT)

@@ -75,7 +75,7 @@ class Belonging:
         row = self._db.execute("SELECT seq, plex FROM former WHERE node = ?", (node,)).fetchone()
         if row is None:
             return None
-        from vault.membership import Cut  # noqa: PLC0415 - hardly anybody was ever cut
+        from vault.membership import Cut  # hardly anybody was ever cut
 
         return Cut(int(row[0]), bytes(row[1]))
 
@@ -103,8 +103,8 @@ class Belonging:
         return set(entries) if last else set()
 
     def _membership(self, founding: str) -> Membership | None:
-        from vault.membership import members_of  # noqa: PLC0415 - who belongs seldom changes
-        from vault.profile import Founding, Member  # noqa: PLC0415
+        from vault.membership import members_of  # who belongs seldom changes
+        from vault.profile import Founding, Member
 
         value = self._value(RecordHash.parse(founding).digest)
         if not isinstance(value, Founding):
@@ -117,8 +117,8 @@ class Belonging:
         return members_of(value, members, self._revocations(), self._shares)
 
     def _revocations(self) -> list[Revocation]:
-        from vault.membership import Revocation  # noqa: PLC0415
-        from vault.profile import Revocation as RevocationRecord  # noqa: PLC0415
+        from vault.membership import Revocation
+        from vault.profile import Revocation as RevocationRecord
 
         found = []
         for (stored,) in self._db.execute(
@@ -187,7 +187,7 @@ class Belonging:
 
 def steps(db: sqlite3.Connection, node: str, first: int) -> list[LogStep]:
     """Return what counting needs of the entries of a node's log that are here, in the order of their Seq."""
-    from vault.nodelog import LogStep  # noqa: PLC0415
+    from vault.nodelog import LogStep
 
     rows = db.execute(
         "SELECT seq, plex, prev, hash FROM log WHERE node = ? AND seq >= ? ORDER BY seq, hash", (node, first)
@@ -196,7 +196,7 @@ def steps(db: sqlite3.Connection, node: str, first: int) -> list[LogStep]:
 
 
 def _sealed(stored: bytes) -> Seal:
-    from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
+    from vault.records.parse import parse_record  # a commit reads no record back
 
     record = parse_record(stored, verify=False)
     assert isinstance(record, Seal)  # noqa: S101 - the query selects sealed kinds only

@@ -188,7 +188,7 @@ class Closure:
             return []
         if app == TREE_APP:
             return [(child, True) for child in listed(stored)]
-        from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
+        from vault.records.parse import parse_record  # a commit reads no record back
 
         value = recent(record) or read(parse_record(stored, verify=False))
         reached = [] if value is None else _reaches()(value, with_content=content)
@@ -274,6 +274,6 @@ class _Reaches(Protocol):
 
 @cache
 def _reaches() -> _Reaches:
-    from vault.nodelog import reaches  # noqa: PLC0415 - a commit that stays here shares nothing
+    from vault.nodelog import reaches  # a commit that stays here shares nothing
 
     return reaches

@@ -209,7 +209,7 @@ def _refuse_rot(path: Path) -> None:
     """
     if not is_left(str(path)):
         return
-    from vault.store.wal import find_rot  # noqa: PLC0415 - hardly ever
+    from vault.store.wal import find_rot  # hardly ever
 
     if (rot := find_rot(path)) is not None:
         where = f"frame {rot.frame} of {rot.frames}" if rot.frame else "its head"

@@ -306,7 +306,7 @@ class Packs(PackReader):
         self._frames += 1
         self._closed.append((frame, data))
         if self._frames > _THREAD_AFTER and self._pool is None:
-            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only much content needs it
+            from concurrent.futures import ThreadPoolExecutor  # only much content needs it
 
             self._pool = ThreadPoolExecutor(1, thread_name_prefix="lace-pack")
         if self._pool is None or len(self._closed) >= _HANDED_OVER:

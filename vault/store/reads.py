@@ -173,7 +173,7 @@ class Reads:
             found = self._proven(record, int(row[2]), found)
         if size:
             return found[-size:]
-        from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
+        from vault.records.parse import parse_record  # a commit reads no record back
 
         whole = parse_record(found, verify=False) if record.kind == "P" else None
         return part_of(whole) if isinstance(whole, Plex) else b""
@@ -183,7 +183,7 @@ class Reads:
 
         For thousands of chunks that lie side by side in a pack: see `vault.store.batch_reads`.
         """
-        from vault.store import batch_reads  # noqa: PLC0415 - few commands read much content at once
+        from vault.store import batch_reads  # few commands read much content at once
 
         with faults_named(self.path):
             found = batch_reads.slots_of(self.db, records)
@@ -191,7 +191,7 @@ class Reads:
 
     def blobs_as_they_lie(self, records: Sequence[RecordHash]) -> Iterator[memoryview | None]:
         """Yield the same unproven, for who compares the digest of all of it (`vault.desks.chunks.check_content`)."""
-        from vault.store import batch_reads  # noqa: PLC0415 - as above
+        from vault.store import batch_reads  # as above
 
         with faults_named(self.path):
             found = batch_reads.slots_of(self.db, records)
@@ -199,7 +199,7 @@ class Reads:
 
     def read_ahead(self, records: Sequence[RecordHash], positions: Sequence[int] = ()) -> ReadAhead:
         """Return what reads some hundred records faster, if they are asked for in this order; see `rows_of`."""
-        from vault.store import batch_reads  # noqa: PLC0415 - as above
+        from vault.store import batch_reads  # as above
 
         with faults_named(self.path):
             return batch_reads.ReadAhead(self.packs, records, *batch_reads.rows_of(self.db, records, positions))

@@ -176,7 +176,7 @@ class Showing:
         The owner's next node, whom the forked one admitted as its own, shares the last entry of each branch that it
         keeps: the entries that lead there from the last common one, and nothing behind a gap (LAZ-64).
         """
-        from vault.membership import Cut  # noqa: PLC0415 - a fork is rare
+        from vault.membership import Cut  # a fork is rare
 
         db = self._db
         found: list[_Candidate] = []

@@ -244,7 +244,7 @@ class Store(Reads):
         Raises:
             StoreDamaged: a body is damaged.
         """
-        from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
+        from vault.records.parse import parse_record  # a commit reads no record back
 
         self._forget()  # what was at hand may be let go of
         batch = facts.Batch(self.db, self._symbols)

@@ -283,7 +283,7 @@ class Views:
             node: whose.
             lowest: lowest Seq that is new; a log that was without a fork can have one only from there on.
         """
-        from vault.nodelog import VectorEntry, count  # noqa: PLC0415 - a commit that stays here moves no vector
+        from vault.nodelog import VectorEntry, count  # a commit that stays here moves no vector
 
         db = self._db
         row = db.execute("SELECT seq, plex, forked FROM vector WHERE node = ?", (node,)).fetchone()
@@ -314,7 +314,7 @@ class Views:
         return [RecordHash.parse(str(row[0])) for row in rows], found.forked
 
     def _entry_at(self, node: str, seq: int) -> VectorEntry:
-        from vault.nodelog import VectorEntry  # noqa: PLC0415
+        from vault.nodelog import VectorEntry
 
         row = self._db.execute("SELECT plex FROM log WHERE node = ? AND seq = ? ORDER BY hash", (node, seq)).fetchone()
         return VectorEntry(seq, bytes(row[0])) if row else VectorEntry.NONE
