@@ -61,12 +61,14 @@ def write_noted(vault: Vault, wanted: Mapping[str, bytes]) -> None:
     root = vault.dot / READABLE
     for directory in (root / "conflicts", root / "queue"):
         if not directory.is_dir():  # what is lost of these is written anew, so no flush is paid for an empty one
+            for there in (root, directory):
+                _move_aside(there, for_directory=True)
             make_directory(directory)
     touched = set()
     for name, data in wanted.items():
         path = root / name
         if not _lies_there(path, data):
-            _move_aside(path)
+            _move_aside(path, for_directory=False)
             with AtomicFile(path, named_later=True) as file:
                 file.write(data)
             touched.add(path.parent)
@@ -74,23 +76,26 @@ def write_noted(vault: Vault, wanted: Mapping[str, bytes]) -> None:
         fsync_directory(directory)
     for path in (*(root / "conflicts").glob("*.sexp"), *(root / "queue").glob("*.sexp")):
         if path.relative_to(root).as_posix() not in wanted:
+            _move_aside(path, for_directory=False)
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
                 refuse_write(path, error)
 
 
-def _move_aside(path: Path) -> None:
-    """Give a directory that stands where a file goes another name: no file takes its place, and it may hold something.
+def _move_aside(path: Path, *, for_directory: bool) -> None:
+    """Give a directory that stands where a file goes, or what stands where a directory goes, another name.
+
+    Nothing takes its place else, and it may hold something. A link stays: somebody chose another place.
 
     Raises:
         NotWritable: it cannot be moved.
     """
-    if path.is_dir() and not path.is_symlink():
-        try:
+    try:
+        if path.exists() and not path.is_symlink() and path.is_dir() != for_directory:
             path.rename(free_name(path))
-        except OSError as error:
-            refuse_write(path, error)
+    except OSError as error:
+        refuse_write(path, error)
 
 
 def _lies_there(path: Path, data: bytes) -> bool:

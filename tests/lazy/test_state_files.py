@@ -79,8 +79,9 @@ def test_what_lies_under_their_names_is_written_over_or_named(tmp_path: Path) ->
     os.mkfifo(folder / "vectors.sexp")
     write_lazy_files(alice)
     assert (folder / "vectors.sexp").read_text() == text
-    (folder / "queue" / "old.sexp").mkdir()
-    with pytest.raises(NotWritable, match=r"old\.sexp"):
+    shutil.rmtree(folder / "queue")
+    (folder / "queue").symlink_to(tmp_path / "gone")  # somebody chose another place for it: it is not moved
+    with pytest.raises(NotWritable, match="queue"):
         write_lazy_files(alice)
 
 
@@ -95,3 +96,25 @@ def test_a_directory_under_their_names_keeps_nobody_from_a_repair_or_a_visit(tmp
     assert mend(alice).ok
     assert path.read_text() == text
     assert path.with_name("peers.sexp.2").joinpath("mine").is_dir()
+
+
+def test_a_directory_where_a_file_is_out_of_date_keeps_nobody_from_a_visit(tmp_path: Path) -> None:
+    """LAZ-79, APP-13: each visit ended with it, and a check and a repair found nothing wrong."""
+    alice = _circle(tmp_path)
+    path = alice.dot / "lazy" / "queue" / "old.sexp"
+    (path / "mine").mkdir(parents=True)
+    visit(alice)
+    assert not path.exists()
+    assert path.with_name("old.sexp.2").joinpath("mine").is_dir()
+
+
+@pytest.mark.parametrize("name", ["lazy", "lazy/queue", "lazy/conflicts"])
+def test_a_file_where_their_directories_belong_keeps_nobody_from_a_visit(tmp_path: Path, name: str) -> None:
+    """LAZ-79, APP-13: each visit ended with it, and a check and a repair found nothing wrong."""
+    alice = _circle(tmp_path)
+    path = alice.dot / name
+    shutil.rmtree(path)
+    path.write_text("mine")
+    visit(alice)
+    assert path.is_dir()
+    assert path.with_name(f"{path.name}.2").read_text() == "mine"
