@@ -61,6 +61,17 @@ def test_what_is_no_store_is_left_as_it_is(tmp_path: Path) -> None:
     assert not mend_head(tmp_path / "none.db", tmp_path / "aside")
 
 
+@pytest.mark.parametrize("tail", [1, 4095])
+def test_what_lies_behind_the_last_page_of_a_sound_store_changes_nothing(tmp_path: Path, tail: int) -> None:
+    """APP-13: a repair counted a part of a page as one, and SQLite found damage in what was whole until then."""
+    path = tmp_path / "store.db"
+    Store(path, create=True).close()
+    path.write_bytes(path.read_bytes() + bytes(tail))
+    data = path.read_bytes()
+    assert not mend_head(path, tmp_path / "aside")
+    assert path.read_bytes() == data
+
+
 @pytest.mark.parametrize("log", ["store.db-wal", "store.db-journal"])
 def test_how_many_pages_there_are_is_the_matter_of_a_log_that_goes_while_it_is_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: str
@@ -82,6 +93,16 @@ def test_how_many_pages_there_are_is_the_matter_of_a_log_that_goes_while_it_is_l
     monkeypatch.setattr(Path, "open", opened)
     assert not mend_head(path, tmp_path / "aside")
     assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("lost", [4096, 5000])
+def test_of_a_store_that_was_cut_off_it_is_said_that_it_may_have_been(ann: Person, lost: int) -> None:
+    """APP-14: it was said that its head had rotted, and all that lacked was the end of the file."""
+    ann.write("a.txt", "one\n")
+    ann.lace("release", "1.0.0")
+    _store(ann).write_bytes(_store(ann).read_bytes()[:-lost])
+    told = ann.run("fsck", "--repair").text
+    assert "store.db was cut off" in told
 
 
 def test_of_a_mended_head_nothing_is_said_to_be_fetched(ann: Person) -> None:

@@ -43,7 +43,13 @@ _SECTORS = (
     "The disk gives {} of {} no more, and the rest is all that a repair has. The file itself is kept in"
     " .vault/damaged where this disk can. Bring the vault to a sound disk."
 )
-_HEAD = BadThing("store", _STORE, "head", "The head of store.db had rotted, by which SQLite knows how to read it.")
+_HEAD = BadThing(
+    "store",
+    _STORE,
+    "head",
+    "The head of store.db, by which SQLite knows how to read it, did not fit the file: it had rotted, or store.db was"
+    " cut off.",
+)
 _IN_USE = BadThing(
     "store",
     _STORE,

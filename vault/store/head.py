@@ -63,7 +63,8 @@ def mend_head(path: Path, aside: Path) -> bool:
         head[_NO_LOG_AT : _NO_LOG_AT + 2] = _NO_LOG
     if (page := int.from_bytes(before[_PAGE_AT:][:2], "big")) != _PAGE and page in _PAGE_SIZES:
         return False  # one bit makes no such size of ours
-    if is_all:  # else the log says how many there are
+    told = int.from_bytes(before[_PAGES:][:4], "big")
+    if is_all and told != size // _PAGE:  # else the log says how many there are, or what is behind them is no page
         head[_PAGES : _PAGES + 4] = struct.pack(">I", -(-size // _PAGE))  # as SQLite counts one that was cut off
     if not 0 < sum(one != other for one, other in zip(before, head, strict=True)) <= _MOST:
         return False
