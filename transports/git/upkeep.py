@@ -255,8 +255,8 @@ def tidy(path: Path, *, begins_anew: bool) -> None:
             with contextlib.suppress(OSError):
                 (path / part).unlink(missing_ok=True)
         lay_out(path)
-    elif not (path / _BEGUN).exists() and (size := _kept_bytes(path)):
-        with contextlib.suppress(OSError, LaceError):  # the next visit says it
+    elif _begun_bytes(path) is None and (size := _kept_bytes(path)):
+        with contextlib.suppress(OSError, LaceError):  # the next visit says it, as where a power cut empties it
             write_atomic(path / _BEGUN, str(size).encode(), durable=False)
     marks = list((path / "objects" / "pack").glob(f"*{_PIECES}"))
     marked = [mark.with_suffix(".pack") for mark in marks]
@@ -331,8 +331,14 @@ def _is_worn(path: Path) -> bool:
 
 def _is_grown(path: Path) -> bool:
     """Tell whether much more lies here than the branches needed when it began: what they left stays in its pack."""
-    begun = (_read(path / _BEGUN, _FIGURES) or b"").decode("ascii", "replace")
-    return begun.isdecimal() and _kept_bytes(path) > max(_LARGE, 2 * int(begun))
+    begun = _begun_bytes(path)
+    return begun is not None and _kept_bytes(path) > max(_LARGE, 2 * begun)
+
+
+def _begun_bytes(path: Path) -> int | None:
+    """Return how much lay here when it began; None where nobody said it yet, or what says it cannot be read."""
+    told = _read(path / _BEGUN, _FIGURES) or b""
+    return int(told) if told.isdigit() else None
 
 
 def _kept_bytes(path: Path) -> int:
