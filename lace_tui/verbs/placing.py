@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["URI_HELP", "configure", "meeting", "place_at", "place_data", "run", "tell_of"]
 
 URI_HELP = "a directory, for example on a stick, a git remote, or an https address, as of a friend who serves"
-_KEPT = "What you left there in plain the next sync takes away; the host may keep it until its owner runs git gc.\n"
+_KEPT = "What you left there in plain the next sync takes away"
+_STILL = "If something of it still lies there in plain, the next sync takes that away"  # only a visit sees it
+_AT_HOST = "; the host may keep it until its owner runs git gc"
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -96,9 +98,10 @@ def _set(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     is_already = is_encrypted(vault, place) and not args.rebase
     _encrypt(vault, place, rebase=args.rebase)
     how = "will be written anew under a new key" if args.rebase else "will be encrypted to the members"
+    kept = f"{_KEPT}{_AT_HOST}.\n" if place.kind == AddressKind.GIT and not args.rebase else ""
     if is_already:
-        how = "is encrypted to the members already"
-    kept = _KEPT if place.kind == AddressKind.GIT and not args.rebase and not is_already else ""
+        how = "is set to be encrypted to the members already"
+        kept = f"{_STILL}{_AT_HOST if kept else ''}.\n"
     return Answer(
         place_data(vault, place),
         f"Your mailbox on {inert(place.name)} {how}.\n{kept}Next: {inert(sync_command(place.name))}",

@@ -46,11 +46,29 @@ def test_nothing_plain_stays_behind_a_branch_that_is_not_deleted(alice: Person, 
     assert told(alice) == []
 
 
-def test_of_what_was_never_there_in_plain_nothing_is_said(alice: Person, bare: Path) -> None:
+def test_of_what_was_never_there_in_plain_nothing_is_promised(alice: Person, bare: Path) -> None:
     """CYB-17, APP-14: asked again, it told of what the next sync takes away, and the sync took nothing."""
     begun(alice, bare)
     encrypt(alice)
-    assert encrypt(alice) == "Your mailbox on host is encrypted to the members already.\nNext: lace sync host\n"
+    assert encrypt(alice) == (
+        "Your mailbox on host is set to be encrypted to the members already.\n"
+        "If something of it still lies there in plain, the next sync takes that away; the host may keep it until its"
+        " owner runs git gc.\n"
+        "Next: lace sync host\n"
+    )
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_lies_there_in_plain_until_a_sync_is_not_said_to_be_encrypted(
+    alice: Person, bare: Path, times: int
+) -> None:
+    """CYB-17, APP-14: asked for twice before it, the second time said that it is, and that was all."""
+    begun(alice, bare)
+    alice.lace("sync", "host")
+    said = [alice.text("place", "set", "host", "--encrypt") for _ in range(times)][-1]
+    assert " is encrypted" not in said
+    assert "in plain" in said
+    assert "the next sync takes" in said
 
 
 def test_what_a_host_keeps_in_plain_is_told_until_it_is_gone(bare: Path, alice: Person) -> None:
