@@ -7,7 +7,7 @@ from threading import Lock
 
 from transports.layout import RATE_FLOOR
 
-__all__ = ["Pace", "Patience"]
+__all__ = ["Dripping", "Pace", "Patience"]
 
 _BURST = 0.25  # seconds' worth of bytes that go at once
 _WINDOW = 60.0  # seconds of waiting
@@ -44,6 +44,10 @@ class Pace:
             self._sleep(until - now)
 
 
+class Dripping(TimeoutError):
+    """Somebody was reached and sends something, and too little of it."""
+
+
 class Patience:
     """Ends where somebody sends a byte now and then, which is no silence (faults.md row 15).
 
@@ -57,11 +61,11 @@ class Patience:
         """Take note that so many bytes came after so long.
 
         Raises:
-            TimeoutError: they were too few for a whole window.
+            Dripping: they were too few for a whole window.
         """
         self._waited += seconds
         self._came += size
         if self._waited >= _WINDOW:
             if self._came < RATE_FLOOR * _WINDOW:
-                raise TimeoutError(f"it sends fewer than {RATE_FLOOR} bytes a second")
+                raise Dripping(f"it sends fewer than {RATE_FLOOR} bytes a second")
             self._waited, self._came = 0.0, 0

@@ -27,7 +27,7 @@ from transports.errors import (
     UnknownPlaceKind,
     UnreadableFile,
 )
-from transports.http.pace import Patience
+from transports.http.pace import Dripping, Patience
 from transports.http.reasons import why_unreached
 from transports.http.schemes import PLAIN
 from transports.http.waits import Connection, Waits
@@ -260,6 +260,8 @@ class Web:
             reason = f"its certificate is not trusted ({error.verify_message.rstrip('.')})"
             return CertificateUntrusted(f"{self.address.uri} cannot be reached: {reason[:200]}.")
         reason = why_unreached(error)
+        if isinstance(error, Dripping):  # it was reached
+            return PlaceUnreachable(f"{self.address.uri} {reason.removeprefix('it ')}.", hint=_LATER)
         hint = "See that you are online and that the server runs, and run the same command again."
         return PlaceUnreachable(f"{self.address.uri} cannot be reached: {reason[:200]}.", hint=hint)
 
