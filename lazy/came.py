@@ -109,7 +109,7 @@ class Came:
         told_before: the refused records of which a person was told by an earlier visit.
         releases: that became visible, also those of an earlier visit that was cut off before it told of them.
         new_conflicts: ids.
-        admitted: names of people whom I let in.
+        admitted: names of people whom I let in, and of new keys that a member let in, as their own mailbox says.
         membership: others who came or went by what it brought, or what came since a visit told last.
         joined: whether it brought the word that made me a member.
         left_out: after a sync about a part of what is shared: whether something else is still to be fetched.
