@@ -8,6 +8,7 @@ import os
 import queue
 import socket
 import ssl
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -31,6 +32,8 @@ from vault.records import Verifier
 from vault.suite import SigningKey
 
 _EACH, _ALL = 4, 16
+_PATIENCE = 10.0  # seconds
+_MUCH = 384 * 1024  # bytes: more than a server takes from the kernel for who does not read
 
 
 class Door(Says):
@@ -53,6 +56,31 @@ class Door(Says):
         super().exchange(node, source, write)
 
 
+class Storing(Door):
+    """Takes long over what was sent first, before the line was cut.
+
+    Args:
+        reads: whether all of that is read before; else it lies in the kernel, and the loop hears of no end.
+    """
+
+    def __init__(self, *, reads: bool) -> None:
+        super().__init__()
+        self._reads = reads
+        self.began, self.may_end = threading.Event(), threading.Event()
+        self.ended: list[str] = []
+
+    def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
+        is_first = not self.began.is_set()
+        if is_first and not self._reads:
+            self.began.set()
+            self.may_end.wait(_PATIENCE)
+        super().exchange(node, source, (lambda _: None) if is_first else write)
+        if is_first and self._reads:
+            self.began.set()
+            self.may_end.wait(_PATIENCE)
+        self.ended.append("first" if is_first else "next")
+
+
 def _dial(port: int) -> ssl.SSLSocket:
     return client_context().wrap_socket(socket.create_connection(("127.0.0.1", port)))
 
@@ -73,10 +101,10 @@ def is_closed(line: socket.socket) -> bool:
         line.settimeout(patience)
 
 
-def begin_body(port: int, session: Session, number: int) -> ssl.SSLSocket:
+def begin_body(port: int, session: Session, number: int, length: int = 9) -> ssl.SSLSocket:
     """Begin a body that never ends."""
-    line = _dial(port)
-    head = f"POST {SYNC_PATH} HTTP/1.1\r\nHost: x\r\n{HEADER}: {_hello(number, session)}\r\nContent-Length: 9\r\n\r\nx"
+    line, hello = _dial(port), _hello(number, session)
+    head = f"POST {SYNC_PATH} HTTP/1.1\r\nHost: x\r\n{HEADER}: {hello}\r\nContent-Length: {length}\r\n\r\nx"
     line.sendall(head.encode())
     return line
 
@@ -107,6 +135,30 @@ def test_one_member_holds_few_places_and_all_of_them_keep_no_invited_one_out() -
         assert _ask(port, REQUEST_PATH, {}) == (200, TAKEN)
         for line in held:
             line.close()
+
+
+@pytest.mark.parametrize(
+    "reads", [True, pytest.param(False, marks=pytest.mark.skipif(sys.platform != "linux", reason="nobody says so"))]
+)
+def test_who_comes_again_waits_until_what_they_sent_before_the_cut_is_stored(reads: bool) -> None:
+    """faults.md row 5: else they are told how far they were before, and send it again; nobody else waits for it."""
+    door = Storing(reads=reads)
+    with serving_with(door) as (port, session), ThreadPoolExecutor(1) as pool:
+        line = begin_body(port, session, 1, length=_MUCH + 1)
+        if reads:
+            line.close()
+        assert door.began.wait(_PATIENCE)
+        if not reads:
+            line.sendall(bytes(_MUCH - 1))
+            line.shutdown(socket.SHUT_WR)
+        again = pool.submit(_ask, port, SYNC_PATH, {HEADER: _hello(1, session)})
+        assert _ask(port, SYNC_PATH, {HEADER: _hello(2, session)})[0] == 200
+        with pytest.raises(TimeoutError):
+            again.result(0.5)
+        door.may_end.set()
+        assert again.result(_PATIENCE)[0] == 200
+    line.close()
+    assert door.ended == ["next", "first", "next"]
 
 
 def test_a_rate_holds_for_a_friend_and_not_for_each_of_their_syncs() -> None:

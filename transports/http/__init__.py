@@ -4,7 +4,8 @@
 |---|---|
 | `schemes`, `paths` | which addresses belong to the web, and where a live server listens to what |
 | `reasons` | why a server was not reached, in words |
-| `server`, `guarded`, `bodies`, `pace`, `thin` | a live server, its connections, the bodies on them, their pace |
+| `server`, `slots` | a live server, and whose exchanges are under way in it |
+| `guarded`, `bodies`, `pace`, `thin` | its connections, the bodies on them, their pace |
 | `client`, `read_ahead` | the client's half, and reading an answer ahead of who takes it in |
 | `identity`, `hello` | who the server is, and what it must see before it says anything |
 | `stream`, `solid` | what travels in a body: frames, and short records compressed together |

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from starlette.requests import ClientDisconnect, Request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from transports.http.thin import STEP_BYTES, keep_little_unsent, unconfirmed
+from transports.http.thin import STEP_BYTES, has_ended, keep_little_unsent, unconfirmed
 from vault.errors import LaceError
 from vault.files import reason_of
 
@@ -215,6 +215,11 @@ class GuardedProtocol(H11Protocol):
         # line that is a silence.
         transport.set_write_buffer_limits(2 * STEP_BYTES, STEP_BYTES)
         self._arm()
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether its client is gone, though what they sent may be unread: the loop hears of an end after all that."""
+        return self.transport.is_closing() or (self._wire is not None and has_ended(self._wire))
 
     def handle_events(self) -> None:
         """Let a request know its connection."""

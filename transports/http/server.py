@@ -35,6 +35,7 @@ from transports.http.hello import HEADER, HelloGate, OtherClock, Session
 from transports.http.identity import ServerIdentity
 from transports.http.pace import Pace
 from transports.http.paths import NEWS_PATH, REQUEST_PATH, REVOKED, STATE_BYTES, SYNC_PATH, TAKEN, WAITS
+from transports.http.slots import Slots
 from transports.http.stream import Source
 from vault.errors import DataError, LaceError
 from vault.files import reason_of
@@ -134,7 +135,7 @@ class LiveServer:
         self._judging = 0
         self._looker = ThreadPoolExecutor(1, thread_name_prefix="lace-news")
         self._waiting: Counter[Verifier] = Counter()
-        self._exchanging: Counter[Verifier] = Counter()
+        self._slots = Slots(_EXCHANGES, _EXCHANGES_EACH)
         self._socket = Doorstep(_listening(host, port), _most_on_doorstep(), entropy)
         self.port: int = self._socket.getsockname()[1]
         faults = Faults(handler.failed)
@@ -158,7 +159,7 @@ class LiveServer:
 
     def is_busy(self) -> bool:
         """Whether some exchange is under way, which `stop` might cut."""
-        return bool(self._exchanging)
+        return bool(self._slots)
 
     def stop(self) -> None:
         """Let exchanges under way end, for some seconds, and answer nobody any more."""
@@ -196,7 +197,7 @@ class LiveServer:
             return who
         if request.scope["http_version"] != "1.1":
             return await _refused(request)  # an answer goes in chunks, which older ones do not know
-        if self._exchanging.total() >= _EXCHANGES or self._exchanging[who] >= _EXCHANGES_EACH:
+        if not self._slots.has_room(who):
             return _busy()
         return _Exchange(self, who, self._handler.exchange)
 
@@ -247,9 +248,9 @@ class LiveServer:
         finally:
             self._judging -= 1
 
-    async def run_exchange(self, who: Verifier, work: Callable[[], None]) -> None:
+    async def run_exchange(self, who: Verifier, scope: Scope, work: Callable[[], None]) -> None:
         """Run one exchange in a thread."""
-        with _one_more(self._exchanging, who):
+        async with self._slots.one(who, scope[LINE]):
             await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def pace(self, who: Verifier) -> Pace:
@@ -276,7 +277,7 @@ class _Exchange:
         body = Body(loop, receive, scope)
         answer = AnswerBody(loop, send, self._server.pace(self._who), scope)
         try:
-            await self._server.run_exchange(self._who, lambda: self._work(self._who, body, answer.write))
+            await self._server.run_exchange(self._who, scope, lambda: self._work(self._who, body, answer.write))
             await answer.finish()
         except (LaceError, TimeoutError, OSError) as error:
             if answer.is_begun:

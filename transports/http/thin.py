@@ -1,4 +1,4 @@
-"""A thin line that does not look dead: how little of what is sent may lie in this machine's kernel."""
+"""What this machine's kernel says of a line: how little of what is sent may lie there, and whether it has ended."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import sys
 from contextlib import suppress
 from typing import Final
 
-__all__ = ["STEP_BYTES", "keep_little_unsent", "unconfirmed"]
+__all__ = ["STEP_BYTES", "has_ended", "keep_little_unsent", "unconfirmed"]
 
 STEP_BYTES: Final = 64 * 1024
 """What one silence is measured by, whatever is sent at once."""
 _UNSENT = 128 * 1024  # bytes
+_ESTABLISHED = 1  # what TCP_INFO begins with where neither side has ended a connection
 _OPTION: Final[int | None] = getattr(socket, "TCP_NOTSENT_LOWAT", 25 if sys.platform == "linux" else None)
 
 
@@ -39,3 +40,13 @@ def unconfirmed(wire: socket.socket) -> int | None:
     except (OSError, ValueError):
         return None  # it is closed
     return int(struct.unpack("i", said)[0])
+
+
+def has_ended(wire: socket.socket) -> bool:
+    """Tell whether the other side ended, though what it sent before may lie here unread; False where nobody says so."""
+    if sys.platform != "linux":
+        return False
+    try:
+        return wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED
+    except OSError:
+        return True  # this side closed it
