@@ -118,14 +118,16 @@ class WrongDrop(PlaceError):
 class PlaceUnmarked(WrongDrop):
     """A repository that is known here lost its branch `lace/place`, by which it says which place it is (CYB-15).
 
-    Attributes:
-        is_emptied: whether no mailbox is left there either, by which a repair could prove which place it was.
+    `is_emptied` says that no mailbox is left there either, by which a repair could prove which place it was.
     """
 
-    is_emptied = False
     code = "place-unmarked"
     exit_code = 21
     hint = "Whoever synced there before writes that branch anew by a sync there and then: lace fsck --repair"
+
+    def __init__(self, message: str, *, hint: str = "", is_emptied: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.is_emptied = is_emptied
 
 
 class PlaceCrowded(PlaceError):

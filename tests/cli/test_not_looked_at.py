@@ -51,15 +51,21 @@ def test_the_branch_that_says_which_place_a_host_is_is_written_anew(alice: Perso
     assert alice.lace("sync", "host")["problems"] == []
 
 
+def _met_at(path: Path, *people: Person) -> Path:
+    """Return a bare repository that is made there, at which these have synced one after the other."""
+    bare = bare_repository(path)
+    for person in people:
+        person.lace("place", "add", "host", str(bare))
+        person.lace("sync", "host")
+    return bare
+
+
 def test_who_only_fetched_the_branch_that_says_which_place_a_host_is_writes_it_anew_too(
     pair: tuple[Person, Person], tmp_path: Path
 ) -> None:
     """APP-13, CYB-15: whoever syncs there was told that a repair does, and only the one who made the place could."""
     alice, bob = pair
-    bare = bare_repository(tmp_path / "host.git")
-    for person in (alice, bob):
-        person.lace("place", "add", "host", str(bare))
-        person.lace("sync", "host")
+    bare = _met_at(tmp_path / "host.git", alice, bob)
     for _ in range(2):
         git(bare, "update-ref", "-d", "refs/heads/lace/place")
         assert bob.lace("sync", "host", expect=21)["error"]["code"] == "place-unmarked"
@@ -73,10 +79,7 @@ def test_who_did_not_meet_the_loss_is_told_what_to_do_before_a_repair(
 ) -> None:
     """APP-13, CYB-15: a friend who is told that a repair does has not met the loss, and a repair alone did nothing."""
     alice, bob = pair
-    bare = bare_repository(tmp_path / "host.git")
-    for person in (alice, bob):
-        person.lace("place", "add", "host", str(bare))
-        person.lace("sync", "host")
+    bare = _met_at(tmp_path / "host.git", alice, bob)
     git(bare, "update-ref", "-d", "refs/heads/lace/place")
     hint = alice.lace("sync", "host", expect=21)["error"]["hint"]
     assert "by a sync there and then: lace fsck --repair" in hint

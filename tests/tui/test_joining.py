@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from lace_tui.app.lace import LaceApp
@@ -92,6 +94,16 @@ async def test_who_joins_in_the_app_sees_the_words_that_show_whom(story: Story) 
         assert "next: lace conflicts, or here 2" in text_of(app, "#card-text")
 
 
+async def _says_of_a_sync(app: LaceApp, pilot: Pilot[Any], text: str) -> None:
+    """Sync, and look that the card says it: at once, and as after a new start."""
+    await press(pilot, "s")
+    assert text in text_of(app, "#card-text")
+    app.card = None
+    app.refresh_places()
+    await settle(pilot)
+    assert text in text_of(app, "#card-text")
+
+
 async def test_who_was_let_in_is_called_as_by_command(story: Story) -> None:
     """APP-1, APP-5: `lace sync` says they are a member now, and the card of that sync that they were admitted."""
     with story.open("alice") as alice:
@@ -101,12 +113,7 @@ async def test_who_was_let_in_is_called_as_by_command(story: Story) -> None:
     app = app_of(story, "alice")
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        await press(pilot, "s")
-        assert "+ dora is a member now" in text_of(app, "#card-text")
-        app.card = None  # as after a new start
-        app.refresh_places()
-        await settle(pilot)
-        assert "+ dora is a member now" in text_of(app, "#card-text")
+        await _says_of_a_sync(app, pilot, "+ dora is a member now")
 
 
 async def test_who_was_let_in_by_a_friend_is_named_with_them(story: Story) -> None:
@@ -119,12 +126,7 @@ async def test_who_was_let_in_by_a_friend_is_named_with_them(story: Story) -> No
     app = app_of(story, "alice")
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        await press(pilot, "s")
-        assert "+ bob let dora in" in text_of(app, "#card-text")
-        app.card = None  # as after a new start
-        app.refresh_places()
-        await settle(pilot)
-        assert "+ bob let dora in" in text_of(app, "#card-text")
+        await _says_of_a_sync(app, pilot, "+ bob let dora in")
         await press(pilot, "s")
         assert "dora" not in text_of(app, "#card-text")
 

@@ -103,40 +103,43 @@ async def test_friends_are_served_until_that_is_ended(app: LaceApp, story: Story
         assert app._activity[0] == "lace serve --listen 127.0.0.1:0"
 
 
-async def test_who_was_revoked_is_told_once_by_the_server_or_by_a_sync(app: LaceApp, story: Story) -> None:
-    """LAZ-69, APP-1: the next sync told as news what the app had said while it served."""
+async def _is_told_once(app: LaceApp, story: Story, act: Callable[[Vault], object], sentence: str) -> None:
+    """Serve while bob, who has this vault as a place, does something; look that the app says it, and no sync again."""
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await _serve(app, pilot)
         assert app.server is not None
         with story.open("bob") as bob:
             add_place(bob, "alices", app.server.uri, cwd=story.root)
-            revoke(bob, plan_revocation(bob, "self"))
-            with pytest.raises(RefusedThere):  # once it is there
-                sync(bob, ["alices"])
+            act(bob)
         await settle(pilot)
-        assert "bob revoked their own key" in [str(note.message) for note in app._notifications]
+        assert sentence in [str(note.message) for note in app._notifications]
     with story.open("alice") as vault:
         assert unheard_news(vault) == []
+
+
+async def test_who_was_revoked_is_told_once_by_the_server_or_by_a_sync(app: LaceApp, story: Story) -> None:
+    """LAZ-69, APP-1: the next sync told as news what the app had said while it served."""
+
+    def leave(bob: Vault) -> None:
+        revoke(bob, plan_revocation(bob, "self"))
+        with pytest.raises(RefusedThere):  # once it is there
+            sync(bob, ["alices"])
+
+    await _is_told_once(app, story, leave, "bob revoked their own key")
 
 
 async def test_who_was_let_in_is_told_once_by_the_server_or_by_a_sync(app: LaceApp, story: Story) -> None:
     """LAZ-71, APP-1: who serves in the app sees at once who belongs, and the next sync tells it no more."""
-    async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
-        await _serve(app, pilot)
-        assert app.server is not None
-        with story.open("bob") as bob:
-            add_place(bob, "alices", app.server.uri, cwd=story.root)
-            line = invite(bob, "dora").encode()
-            with accept(story.folder("dora"), story.around("dora"), line)[0] as dora:
-                sync(dora, ["stick"])
-            sync(bob, ["stick"])
-            sync(bob, ["alices"])
-        await settle(pilot)
-        assert "bob let dora in" in [str(note.message) for note in app._notifications]
-    with story.open("alice") as vault:
-        assert unheard_news(vault) == []
+
+    def let_in(bob: Vault) -> None:
+        line = invite(bob, "dora").encode()
+        with accept(story.folder("dora"), story.around("dora"), line)[0] as dora:
+            sync(dora, ["stick"])
+        sync(bob, ["stick"])
+        sync(bob, ["alices"])
+
+    await _is_told_once(app, story, let_in, "bob let dora in")
 
 
 async def test_nobody_is_served_once_the_app_is_left(app: LaceApp) -> None:

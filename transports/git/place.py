@@ -194,9 +194,9 @@ class GitPlace(MailboxView):
         """
         found = self._read_id()
         if expected_id is not None and found is None:
-            unmarked = PlaceUnmarked(f"{self.describe()} holds no place, and {expected_id} was expected there.")
-            unmarked.is_emptied = not self._refs
-            raise unmarked
+            raise PlaceUnmarked(
+                f"{self.describe()} holds no place, and {expected_id} was expected there.", is_emptied=not self._refs
+            )
         if expected_id is not None and found != expected_id:
             raise WrongDrop(
                 f"{self.describe()} holds the place {found}, and {expected_id} was expected there.", hint=_OTHER

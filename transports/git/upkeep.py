@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -255,7 +255,7 @@ def tidy(path: Path, *, begins_anew: bool) -> None:
             with contextlib.suppress(OSError):
                 (path / part).unlink(missing_ok=True)
         lay_out(path)
-    elif _begun_bytes(path) is None and (size := _kept_bytes(path)):
+    elif _begun_bytes(path) is None and (size := _kept_bytes(packs(path))):
         with contextlib.suppress(OSError, LaceError):  # the next visit says it, as where a power cut empties it
             write_atomic(path / _BEGUN, str(size).encode(), durable=False)
     marks = list((path / "objects" / "pack").glob(f"*{_PIECES}"))
@@ -326,13 +326,14 @@ def _is_worn(path: Path) -> bool:
     """Tell whether so many small things lie here that beginning anew is cheaper than going on."""
     sample = path / "objects" / "17"  # names are spread evenly over 256 directories
     singles = sum(1 for _ in sample.iterdir()) if sample.is_dir() else 0
-    return singles * 256 > _SINGLES or len(packs(path)) > _PACKS or _is_grown(path)
+    lying = packs(path)
+    return singles * 256 > _SINGLES or len(lying) > _PACKS or _is_grown(path, lying)
 
 
-def _is_grown(path: Path) -> bool:
+def _is_grown(path: Path, lying: Iterable[Path]) -> bool:
     """Tell whether much more lies here than the branches needed when it began: what they left stays in its pack."""
-    begun = _begun_bytes(path)
-    return begun is not None and _kept_bytes(path) > max(_LARGE, 2 * begun)
+    kept = _kept_bytes(lying)
+    return kept > _LARGE and (begun := _begun_bytes(path)) is not None and kept > 2 * begun
 
 
 def _begun_bytes(path: Path) -> int | None:
@@ -341,9 +342,9 @@ def _begun_bytes(path: Path) -> int | None:
     return int(told) if told.isdigit() else None
 
 
-def _kept_bytes(path: Path) -> int:
+def _kept_bytes(lying: Iterable[Path]) -> int:
     total = 0
-    for pack in packs(path):
+    for pack in lying:
         with contextlib.suppress(OSError):
             total += 0 if holds_pieces(pack) else pack.stat().st_size
     return total
