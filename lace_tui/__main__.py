@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
     from lace_tui.cli.context import World
 
-__all__ = ["GARBAGE", "hold_freed", "main"]
+__all__ = ["GARBAGE", "main"]
 
 # Objects between two looks for cycles, as `gc` counts them: a tenth of a short command went into looking, and of a
 # first meeting, which makes a hundred thousand objects and no cycle, a thirtieth went into it at each 50,000.
 GARBAGE = (200_000, 20, 20)
-_HELD_BYTES = 8 << 20
 _ASKS_TO_END = [getattr(_signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name)]
 
 
@@ -45,6 +44,7 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
                 _leave(0)
             return 0
         from lace_tui.cli.loading import load_less  # a kept answer needs none of the program
+        from vault.held_memory import hold_freed
 
         hold_freed()
         load_less()
@@ -58,16 +58,6 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
         _leave(code)
     gc.freeze()  # the process ends: to look for cycles once more, as Python does then, took as long as a whole `status`
     return code
-
-
-def hold_freed() -> None:
-    """Have memory that is freed held for what comes next: large content is read and joined in blocks of up to 1 MiB.
-
-    glibc learns from the largest block that was freed how much it holds (mallopt(3), dynamic threshold); else each of
-    them goes back to the kernel, and the next one comes as fresh pages, which cost more than a digest of what they
-    take. Where memory is held otherwise this is a block taken and freed.
-    """
-    bytes(_HELD_BYTES)
 
 
 def _end_when_asked() -> None:

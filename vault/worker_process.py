@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["WorkerProcess", "is_ready"]
 
 _SECONDS = 5.0  # after it was killed; who waits for a broken disk ends when that answers
-_CODE = "import sys; sys.path[:] = {path!r}; from {module} import {name}; {name}{arguments!r}"
+_CODE = (
+    "import sys; sys.path[:] = {path!r}; from vault.held_memory import hold_freed; hold_freed(); "
+    "from {module} import {name}; {name}{arguments!r}"
+)
 
 
 class WorkerProcess:

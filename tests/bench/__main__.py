@@ -17,8 +17,9 @@ from pathlib import Path
 from types import ModuleType
 
 import tests.bench
-from lace_tui.__main__ import GARBAGE, hold_freed
+from lace_tui.__main__ import GARBAGE
 from tests.bench.table import Figure, rows
+from vault.held_memory import hold_freed
 
 
 def main() -> int:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from lace_tui.__main__ import GARBAGE, hold_freed
+from lace_tui.__main__ import GARBAGE
 from lace_tui.cli.quick import processors
 from lazy.folder.update import update
 from lazy.sync import sync
@@ -26,6 +26,7 @@ from tests.vault.vaults import around as friend_around
 from vault import releasing
 from vault.beginning import found_vault
 from vault.folder import work
+from vault.held_memory import hold_freed
 from vault.surroundings import Surroundings
 from vault.vault import Vault
 

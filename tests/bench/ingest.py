@@ -22,11 +22,12 @@ from pathlib import Path
 
 from nacl import bindings
 
-from lace_tui.__main__ import GARBAGE, hold_freed
+from lace_tui.__main__ import GARBAGE
 from lazy.receiving.receive import Receiver
 from tests.bench.table import Figure
 from tests.vault.vaults import around, befriend, found, write
 from vault.desk_folders import MAIN
+from vault.held_memory import hold_freed
 from vault.profile import LabelRecord
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.releasing import release

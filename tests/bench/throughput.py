@@ -18,7 +18,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 
-from lace_tui.__main__ import hold_freed
 from tests.bench.bare import HASHED, PIECE, PLAIN, Serving, download, serve_bare, serving, tell_time
 from tests.bench.table import Figure
 from tests.live import servers
@@ -32,6 +31,7 @@ from transports.http.paths import SYNC_PATH
 from transports.http.server import LiveServer
 from transports.http.stream import Source, StreamReader, StreamWriter
 from transports.mailbox import ByteCount
+from vault.held_memory import hold_freed
 from vault.records import Tai, Verifier
 from vault.suite import SigningKey
 
