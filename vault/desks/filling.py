@@ -73,6 +73,7 @@ class Filling:
         self._durable = durable
         self._one_by_one = one_by_one
         self._is_unflushed = False  # whether small files wait for a flush
+        self._behind: WriteBehind | None = None
         self._pool: ThreadPoolExecutor | None = None
         self._flushes: deque[Future[None]] = deque()
 
@@ -82,8 +83,12 @@ class Filling:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+        try:
+            if self._behind is not None:
+                self._behind.__exit__(kind, error, trace)
+        finally:
+            if self._pool is not None:
+                self._pool.shutdown()
 
     def write(self, file: int, entry: Entry, content: bytes | None) -> None:
         """Write all of a content into a new, empty file, proven; the caller closes the file.
@@ -98,9 +103,7 @@ class Filling:
             OSError: it cannot be written, or a large one before it could not be flushed.
         """
         if entry.size >= _LARGE_BYTES:
-            with WriteBehind(alone=0) as behind:
-                copy = _Copy(self, file, behind, entry.size)
-                copy_entry(self._source, entry, copy.take, copy.digest)
+            self._copy(file, entry)
             self.flush(file)
             return
         is_whole = content is not None and len(content) == entry.size
@@ -112,6 +115,18 @@ class Filling:
             os.fsync(file)
         elif self._durable:
             self._is_unflushed = True
+
+    def _copy(self, file: int, entry: Entry) -> None:
+        """Write a large content; where that fails nothing is written into the file any more."""
+        # One thread for all files: to begin one takes as long as a MiB of a file.
+        behind = self._behind = self._behind or WriteBehind(alone=0)
+        try:
+            copy = _Copy(self, file, behind, entry.size)
+            copy_entry(self._source, entry, copy.take, copy.digest)
+        except BaseException as error:
+            self._behind = None
+            behind.__exit__(type(error), error, error.__traceback__)
+            raise
 
     def flush(self, file: int) -> None:
         """Have what was written of a large file flushed, whether it is closed meanwhile or not."""
