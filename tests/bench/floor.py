@@ -1,10 +1,11 @@
 """What no program can save when it carries large files by stick in these formats: bytes read, digested and written.
 
 No record, no index, no transaction and no journal: three passes over the same bytes, with all that C does for a sync
-and nothing that Python does. Onto the stick: each chunk compared with its record, the bundle's digest, a flush, and all
-of it read back, since a stick is read again before it is called safe. Off it: a chunk's three digests (its name, its
-Blob, its record), the bundle's frames summed, written and flushed, and beside that in a thread the SHA-512 of the
-release, the manifests' digests and the cuts. Into the folder: each byte compared once more and written.
+and nothing that Python does, and on two processors as a sync has it: what is written is written by a thread while more
+is read. Onto the stick: each chunk compared with its record, the bundle's digest, a flush, and all of it read back,
+since a stick is read again before it is called safe. Off it: a chunk's three digests (its name, its Blob, its record),
+the frames of the pack summed, written and flushed, and beside that in a thread the SHA-512 of the release, the
+manifests' digests and the cuts. Into the folder: each byte compared once more and written.
 
 `python -m tests.bench.floor SOURCE ROOT` does it once; `tests.bench.w2` times it beside lace and rsync, and what is
 received in the same way from a bare TLS download beside the live road.
@@ -24,6 +25,8 @@ from blake3 import blake3
 from pyfastcdc import FastCDC
 
 from vault.desks.cutting import CHUNK_AVERAGE, CHUNK_MAX, CHUNK_MIN
+from vault.held_memory import hold_freed
+from vault.write_behind import BLOCK_BYTES, WriteBehind
 
 _MIB = 1 << 20
 _AHEAD = 16  # pieces that the thread may lag behind
@@ -37,15 +40,16 @@ def carry(source: Path, root: Path) -> None:
     _read_back(stick)
     receive(_pieces(stick), vault)
     folder.mkdir()
-    with vault.open("rb", buffering=0) as stored:
+    with vault.open("rb", buffering=0) as stored, WriteBehind() as behind:
         for file in files:
-            left = file.stat().st_size
+            whole, left = blake3(), file.stat().st_size
             with (folder / file.name).open("wb", buffering=0) as out:
                 while left:
-                    piece = stored.read(min(_MIB, left))
-                    blake3(piece).digest()
-                    out.write(piece)
-                    left -= len(piece)
+                    size = stored.readinto(behind.room[:left]) or 0
+                    whole.update(behind.room[:size])
+                    behind.hand(out.write, size)
+                    left -= size
+                behind.wait()
     os.sync()
 
 
@@ -109,20 +113,29 @@ def _verified(path: Path) -> Iterator[bytes]:
 
 def _write(path: Path, pieces: Iterable[bytes]) -> None:
     total = blake3()
-    with path.open("wb", buffering=0) as file:
+    with path.open("wb", buffering=0) as file, WriteBehind() as behind:
+
+        def store(block: memoryview) -> None:
+            file.write(block)
+            total.update(block)
+
         for piece in pieces:
-            total.update(piece)
-            file.write(piece)
+            for start in range(0, len(piece), BLOCK_BYTES):
+                block = piece[start : start + BLOCK_BYTES]
+                behind.room[: len(block)] = block
+                behind.hand(store, len(block))
+        behind.wait()
         os.fsync(file.fileno())
 
 
 def _read_back(path: Path) -> None:
     total = blake3()
-    with path.open("rb", buffering=0) as file:
+    with path.open("rb", buffering=0) as file, WriteBehind() as behind:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        while piece := file.read(_MIB):
-            total.update(piece)
+        while size := file.readinto(behind.room):
+            behind.hand(total.update, size)
 
 
 if __name__ == "__main__":
+    hold_freed()  # as the program does
     carry(Path(sys.argv[1]), Path(sys.argv[2]))
