@@ -263,6 +263,24 @@ def test_frames_of_every_size_come_whole_however_the_line_cuts_them() -> None:
             list(StreamReader(_Drips(bytes(changed), chance)))
 
 
+def test_what_is_let_go_of_is_cut_where_it_is_hashed_best() -> None:
+    """LAZ-70: pieces are of one size, whatever the frames are; none of their bytes is lost at a cut."""
+    chance = Random(6)
+    sizes = [stream._TOGETHER + more for more in (-60, -37, -22, -21, -20, -5, 0, 5)]
+    sizes += [stream._TOGETHER - stream._HASH_STEP + more for more in (-60, -17, -16, -15, 0)] + [1 << 20, 60_000, 3]
+    for some in [sizes, sizes[::-1], *([size, 60_000] for size in sizes)]:
+        records = [chance.randbytes(size) for size in some]
+        out: list[bytes] = []
+        writer = StreamWriter(out.append)
+        for record in records:
+            writer.records([record])
+        writer.end()
+        assert {len(piece) for piece in out[:-2]} <= {stream._TOGETHER}
+        assert blake3(b"".join(out)[:-37]).digest() == b"".join(out)[-32:]
+        frames = list(StreamReader(_Drips(b"".join(out), chance)))
+        assert [frame.records for frame in frames] == [(record,) for record in records]
+
+
 def test_every_cut_and_every_flipped_bit_is_noticed() -> None:
     """LAZ-70: the digest at the end covers everything; frames before a fault may have been read."""
     whole = body(names=50, tier=3000)

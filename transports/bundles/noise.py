@@ -17,11 +17,12 @@ _HEAD_BYTES = len(_ZSTD_HEAD) + 4 + _BLOCK_HEAD_BYTES
 
 def as_it_is(parts: Sequence[bytes | memoryview], size: int) -> Iterator[bytes | memoryview]:
     """Yield the pieces of a frame that holds these parts of so many bytes, one after the other."""
-    yield _ZSTD_HEAD + size.to_bytes(4, "little")
+    head = _ZSTD_HEAD + size.to_bytes(4, "little")
     if size <= _ZSTD_BLOCK:
-        yield _block_head(size, is_last=True)
+        yield head + _block_head(size, is_last=True)
         yield from parts
         return
+    yield head
     raw = memoryview(parts[0] if len(parts) == 1 else b"".join(parts))
     for at in range(0, size, _ZSTD_BLOCK):
         block = raw[at : at + _ZSTD_BLOCK]
