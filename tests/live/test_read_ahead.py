@@ -63,6 +63,22 @@ def test_an_answer_in_chunks_is_for_those_who_know_them() -> None:
         assert line._http.sock.recv(12) == b"HTTP/1.1 403"
 
 
+def test_an_answer_is_whole_however_it_is_read() -> None:
+    """CYB-17: bytes that lie between TLS and who reads are no more lost to one way of reading than to the other."""
+    with _answer(StreamWriter.end) as source:
+        whole = b"".join(iter(lambda: source.read(1 << 16), b""))
+    chance, room = random.Random(9), memoryview(bytearray(1 << 16))
+    with _answer(StreamWriter.end) as source:
+        came = bytearray()
+        while True:
+            size = chance.choice([1, 700, 1023, 1024, 1025, 5000, 1 << 16])
+            part = source.read(size) if chance.random() < 0.5 else room[: source.readinto(room[:size])]
+            if not part:
+                break
+            came += part
+    assert came == whole
+
+
 def test_what_came_before_a_cut_is_given_before_the_fault() -> None:
     def goes_away(writer: StreamWriter) -> None:
         del writer

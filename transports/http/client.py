@@ -287,6 +287,11 @@ class _Response(http.client.HTTPResponse):
         with suppress(OSError):
             socket.socket.shutdown(self._line, socket.SHUT_RDWR)  # the TLS layer above stays as the thread uses it
 
+    def read(self, amt: int | None = None) -> bytes:
+        """Return so many bytes, or all of them."""
+        self._has_ahead = True
+        return super().read(amt)
+
     def readinto(self, buffer: Any, /) -> int:
         """Put what came of a chunk into a buffer, and wait for its first byte only: else a cut would lose the rest."""
         if not self.chunked:
@@ -298,7 +303,8 @@ class _Response(http.client.HTTPResponse):
         most = min(len(buffer), left)
         if self._has_ahead:  # whoever asks for more than lies there waits for the line
             most = min(most, _BUFFER)
-        came: int = self.fp.readinto1(buffer[:most])
+        is_buffered = self._has_ahead or most < _BUFFER
+        came: int = (self.fp.readinto1 if is_buffered else self._records.readinto)(buffer[:most])
         if not came:
             raise http.client.IncompleteRead(b"", left)
         self._has_ahead = most < _BUFFER
@@ -310,7 +316,8 @@ class _Records(io.RawIOBase):
     """What comes over a TLS socket; at most one record at a time, as TLS gives them."""
 
     def __init__(self, sock: ssl.SSLSocket, waits: Waits) -> None:
-        self._sock, self._waits = sock, waits
+        self._waits = waits
+        self._read: Callable[[int, Any], Any] = sock.read
         self._file = sock.makefile("rb", buffering=0)  # the socket stays open as long as somebody reads
         self._patience = Patience()
         self.head_left: int | None = None
@@ -321,7 +328,7 @@ class _Records(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int:
         began = monotonic()
-        came: int = self._waits.until(lambda: self._sock.read(len(buffer), buffer))  # type: ignore[assignment]
+        came: int = self._waits.until(self._read, len(buffer), buffer)
         self._patience.waited(monotonic() - began, came)
         if self.head_left is not None:
             self.head_left -= came

@@ -16,12 +16,13 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 __all__ = ["Connection", "Waits"]
 
 _TICK = 0.25  # seconds: what a person who stops something takes for at once
 _Result = TypeVar("_Result")
+_Arguments = TypeVarTuple("_Arguments")
 _Found = list[tuple[Any, ...]] | OSError | UnicodeError
 
 
@@ -40,23 +41,23 @@ class Waits:
         self._pause = pause
         self._asked = monotonic()
 
-    def until(self, call: Callable[[], _Result]) -> _Result:
+    def until(self, call: Callable[[*_Arguments], _Result], *arguments: *_Arguments) -> _Result:
         """Return what a call does, made again each time that it ends for its time, a tick, was over.
 
         Raises:
             TimeoutError: a whole silence passed.
             Cancelled: the person asked to stop.
         """
-        began = monotonic()
+        began = now = monotonic()
         while True:
-            now = monotonic()
             if now - self._asked >= self.tick:  # also where a byte comes now and then
                 self._asked = now
                 self._pause(0)
             try:
-                return call()
+                return call(*arguments)
             except TimeoutError as error:
-                if error.errno is not None or monotonic() - began >= self.silence:  # the system's own is an end
+                now = monotonic()
+                if error.errno is not None or now - began >= self.silence:  # the system's own is an end
                     raise
 
 
@@ -101,7 +102,7 @@ class Connection(http.client.HTTPConnection):
             self.connect()
         line, view = self.sock, memoryview(data).cast("B")
         while view:
-            view = view[self.waits.until(lambda: line.send(view)) :]  # noqa: B023 - called before the next one is made
+            view = view[self.waits.until(line.send, view) :]
 
 
 def _dialled(host: str, port: int, waits: Waits) -> socket.socket:

@@ -359,7 +359,7 @@ class _Line(io.RawIOBase):
         began = monotonic()
         if self.is_head and began >= self._until:
             raise TimeoutError("its answer does not begin")
-        came = self._waits.until(lambda: self._sock.recv_into(buffer))
+        came = self._waits.until(self._sock.recv_into, buffer)
         if not self.is_head:  # looked at here, for whoever reads above waits until all is there that was asked for
             self._patience.waited(monotonic() - began, came)
         return came
