@@ -9,6 +9,6 @@
 | `client`, `read_ahead` | the client's half, and reading an answer ahead of who takes it in |
 | `identity`, `hello` | who the server is, and what it must see before it says anything |
 | `stream`, `solid` | what travels in a body: frames, and short records compressed together |
-| `waits` | a connection on which a person may stop each wait |
+| `waits`, `tls` | a connection on which a person may stop each wait, and TLS above it |
 | `web`, `static` | asking a server that is not trusted, and a mailbox behind a plain one |
 """

@@ -25,6 +25,7 @@ from transports.http.pace import Patience
 from transports.http.paths import REVOKED
 from transports.http.reasons import why_unreached
 from transports.http.thin import STEP_BYTES, keep_little_unsent
+from transports.http.tls import TlsLine
 from transports.http.waits import Connection, Waits
 from transports.mailbox import ByteCount
 from vault.records.tai import Tai
@@ -89,8 +90,8 @@ class LiveConnection:
             self._http.connect()
             tls = self._http.sock
             keep_little_unsent(tls)
-            certificate = tls.getpeercert(binary_form=True) if isinstance(tls, ssl.SSLSocket) else None
-            public = check_server(certificate or b"", self.address.node, self._group, self._now())
+            certificate = tls.certificate() if isinstance(tls, TlsLine) else b""
+            public = check_server(certificate, self.address.node, self._group, self._now())
         except (OSError, http.client.HTTPException, UnicodeError) as error:  # the last for a host that none can be
             self.close()
             raise self._unreachable(error) from error
@@ -154,7 +155,7 @@ class LiveConnection:
         sock = self._http.sock
         if sock is None:
             return True
-        if isinstance(sock, ssl.SSLSocket) and sock.pending():
+        if isinstance(sock, TlsLine) and sock.pending():
             return True
         return bool(select.select([sock], [], [], seconds)[0])
 
@@ -285,7 +286,7 @@ class _Response(http.client.HTTPResponse):
     def hang_up(self) -> None:
         """End the connection; closing it here would let another thread wait on for what never comes."""
         with suppress(OSError):
-            socket.socket.shutdown(self._line, socket.SHUT_RDWR)  # the TLS layer above stays as the thread uses it
+            self._line.shutdown(socket.SHUT_RDWR)
 
     def read(self, amt: int | None = None) -> bytes:
         """Return so many bytes, or all of them."""
@@ -313,11 +314,11 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Records(io.RawIOBase):
-    """What comes over a TLS socket; at most one record at a time, as TLS gives them."""
+    """What comes over a line that speaks TLS: the records that are there."""
 
-    def __init__(self, sock: ssl.SSLSocket, waits: Waits) -> None:
+    def __init__(self, sock: TlsLine, waits: Waits) -> None:
         self._waits = waits
-        self._read: Callable[[int, Any], Any] = sock.read
+        self._read = sock.read
         self._file = sock.makefile("rb", buffering=0)  # the socket stays open as long as somebody reads
         self._patience = Patience()
         self.head_left: int | None = None

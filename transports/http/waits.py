@@ -18,6 +18,8 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any, TypeVar, TypeVarTuple
 
+from transports.http.tls import TlsLine
+
 __all__ = ["Connection", "Waits"]
 
 _TICK = 0.25  # seconds: what a person who stops something takes for at once
@@ -87,8 +89,7 @@ class Connection(http.client.HTTPConnection):
         # What is asked goes in several small pieces, and each would wait until the one before is confirmed.
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._context is not None:
-            tls = self._context.wrap_socket(self.sock, server_hostname=self.host, do_handshake_on_connect=False)
-            self.sock = tls
+            self.sock = tls = TlsLine(self.sock, self._context, self.host)
             self.waits.until(tls.do_handshake)
 
     def send(self, data: Any) -> None:
