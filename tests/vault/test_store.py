@@ -192,7 +192,7 @@ def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
     alice.close()
 
 
-@pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 256, 333])
+@pytest.mark.parametrize("count", [0, 1, 2, 8, 9, 63, 64, 65, 256, 333])
 def test_many_rows_go_in_as_one_by_one(count: int) -> None:
     """Whatever stands around the row of a statement, and however many rows there are."""
     tables = []

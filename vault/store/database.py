@@ -39,6 +39,7 @@ __all__ = [
 _KIND = 0xFF  # of a code; the rest says which one of that kind
 _KEYS = 500  # keys a statement: SQLite's classic limit of variables is 999
 _ROWS = 64  # rows a statement; of at most ten values each
+_FEW_ROWS = 8  # that have a statement of their own for each number of them: one commit writes no more into any table
 _LOG_BYTES = 64 << 20  # a large file makes SQLite's log as large as itself; the next write cuts it down to this
 _LOG_PAGES = 4_000  # 16 MiB: what many actions change again and again is brought into the file once
 _READERS_SECONDS = 1.0  # that a prune waits for who reads; what they still read is removed by the next one
@@ -290,8 +291,10 @@ def insert_many(db: sqlite3.Connection, insert: str, values: Sequence[object]) -
             value at all: of whatever is no number, text or `bytearray`, `sqlite3` asks who adapts it, which takes as
             long as to insert it.
     """
-    wide, width = _wide(insert)
-    size = width * _ROWS
+    width = _width(insert)
+    if len(values) <= width * _FEW_ROWS:
+        return db.execute(_wide(insert, len(values) // width), values).rowcount if values else 0
+    wide, size = _wide(insert, _ROWS), width * _ROWS
     whole = len(values) - len(values) % size
     count = 0
     for start in range(0, whole, size):
@@ -302,15 +305,22 @@ def insert_many(db: sqlite3.Connection, insert: str, values: Sequence[object]) -
     return count
 
 
-@lru_cache(maxsize=32)
-def _wide(insert: str) -> tuple[str, int]:
-    """Return the statement for `_ROWS` rows at once, and how many values a row takes."""
+@lru_cache(maxsize=64)
+def _width(insert: str) -> int:
+    """Return how many values a row takes."""
+    return insert.count("?")
+
+
+@lru_cache(maxsize=256)
+def _wide(insert: str, rows: int) -> str:
+    """Return the statement for so many rows at once."""
+    if rows == 1:
+        return insert
     start = insert.index("(", insert.index(" VALUES "))
     end = insert.index(")", start) + 1
-    row = insert[start:end]
-    wide = insert[:start] + ", ".join([row] * _ROWS) + insert[end:]
+    wide = insert[:start] + ", ".join([insert[start:end]] * rows) + insert[end:]
     # A statement that would be taken back whole keeps a copy of each page that it changes.
-    return wide.replace("INSERT INTO", "INSERT OR FAIL INTO", 1), row.count("?")
+    return wide.replace("INSERT INTO", "INSERT OR FAIL INTO", 1)
 
 
 class faults_named:  # noqa: N801 - used as a word of the language; a generator costs as much as a small query
