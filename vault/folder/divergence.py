@@ -26,7 +26,7 @@ __all__ += ["note_parted", "one_below", "parted", "refuse_apart"]
 # From the number below the head, or from the first that two revisions have: a backup that was worked in.
 _LINE = "SELECT DISTINCT commit_hash FROM rev WHERE node = ? AND desk = ? AND number >= ?"
 _GAP_BELOW = """SELECT 1 FROM rev WHERE node = ? AND desk = ? AND number = ?
-    AND commit_hash NOT IN (SELECT parent FROM parent WHERE child = ?)"""
+    AND NOT EXISTS (SELECT 1 FROM parent WHERE child = ? AND parent = commit_hash)"""
 _FIRST_DOUBLED = """SELECT number FROM rev WHERE node = ? AND desk = ? GROUP BY number HAVING count(*) > 1
     ORDER BY number LIMIT 1"""
 _VERSION = "SELECT version FROM release WHERE commit_hash = ? AND node = ? ORDER BY seq LIMIT 1"
