@@ -76,7 +76,7 @@ class Writer:
         self._may_sign = may_sign
         self._vault = vault
         self.store = vault.store
-        self._contents = Contents(vault.group)
+        self._contents: Contents | None = None
         self._pending: list[Plex] = []
         self._sealed: list[tuple[Seal, bytes]] = []
         self._near: dict[RecordHash, Sequence[RecordHash]] = {}
@@ -112,6 +112,8 @@ class Writer:
 
     def add_content(self, content: bytes) -> RecordHash:
         """Queue the data record of a small content and return its hash; this makes the writer a `ContentSink`."""
+        if self._contents is None:
+            self._contents = Contents(self._vault.group)
         record = self._contents.add(content)
         if len(self._contents) >= _BATCH_RECORDS:
             self.flush()
@@ -149,26 +151,25 @@ class Writer:
         """Store what is queued."""
         if not (self._pending or self._contents or self._sums or self._sealed):
             return
-        if self._contents:  # first, for what is sealed or a page may name them
-            contents, self._contents = self._contents, Contents(self._vault.group)
-            self._note_late(contents.records)
-            self.store.add_contents(contents)
+        contents, self._contents = self._contents, None
         pending, self._pending, self._pending_bytes = self._pending, [], 0
         sealed, self._sealed = self._sealed, []
         near, self._near = self._near, {}
         sums, self._sums = self._sums, {}
-        self._keep([*((plex, plex.encode()) for plex in pending), *sealed], near)
+        self._keep([*((plex, plex.encode()) for plex in pending), *sealed], near, contents)
         if sums:
             self.store.keep_sums(sums)
 
     def _keep(
-        self, pairs: list[tuple[Seal | Plex, bytes]], near: Mapping[RecordHash, Sequence[RecordHash]] | None
+        self,
+        pairs: Sequence[tuple[Seal | Plex, bytes]],
+        near: Mapping[RecordHash, Sequence[RecordHash]] | None,
+        contents: Contents | None = None,
     ) -> None:
-        self._note_late([record.hash for record, _ in pairs])
-        self.store.add(pairs, near)
-
-    def _note_late(self, came: Sequence[RecordHash]) -> None:
-        note_late(self.store, lacking(self.store, came), came)  # a file of mine may have the bytes of a missing one
+        if self.store.holes.any():  # a file of mine may have the bytes of a missing one
+            came = [*(contents.records if contents else ()), *(record.hash for record, _ in pairs)]
+            note_late(self.store, lacking(self.store, came), came)
+        self.store.add(pairs, near, contents)
 
     def seal(self, plex: Plex) -> Seal:
         """Seal a Plex with this node's key and store it."""

@@ -266,7 +266,7 @@ class Receiver:
         self._keep(w, ready)
         if contents:
             self._round.note_late(w.store, contents.records)
-            w.store.add_contents(contents)
+            w.store.add((), contents=contents)
             self.received.extend(contents.records)
         while True:
             while self._admit_evidence(w) or self._admit_reached(w):

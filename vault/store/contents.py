@@ -24,8 +24,8 @@ def insert_contents(db: sqlite3.Connection, contents: Contents, facts: Batch, vi
     Args:
         db: the store's connection, inside a transaction.
         contents: as they were made, or came; none is parsed or compared again.
-        facts: takes their facts.
-        views: takes note of what is new.
+        facts: takes their facts, and is written by the caller.
+        views: takes note of what is new; likewise.
         fresh: sums it.
     """
     first = int(db.execute(NEXT_POSITION).fetchone()[0])
@@ -44,5 +44,3 @@ def insert_contents(db: sqlite3.Connection, contents: Contents, facts: Batch, vi
     facts.add_contents(positions, contents)
     views.apply_contents(positions, contents)
     fresh.note_sums(contents)
-    facts.write()
-    views.write()

@@ -149,19 +149,23 @@ class Store(Reads):
         self,
         records: Iterable[tuple[Record, bytes]],
         near: Mapping[RecordHash, Sequence[RecordHash]] | None = None,
+        contents: Contents | None = None,
     ) -> list[int]:
         """Store validated records with their stored bytes; known ones are skipped.
 
         Args:
             records: pairs of a validated record and exactly its stored bytes. Bare Blobs are never stored (H-8).
             near: stored records whose bytes are like those of new ones; only a hint for how they rest.
+            contents: data records of small contents that come before those, made here or compared with their names.
 
         Returns:
-            The positions of the records that were new, in order. Must run inside `transaction`, and `settle`
+            The positions of those of `records` that were new, in order. Must run inside `transaction`, and `settle`
             must run before it ends.
         """
         self._views.begin()
         batch = facts.Batch(self.db, self._symbols)
+        if contents:
+            insert_contents(self.db, contents, batch, self._views, self._fresh)
         intake = Intake(self.db, self.packs, batch, self._views, self._fresh.note_sum)
         for record, stored in records:
             if len(stored) >= PACK_MIN_BYTES and isinstance(record, Plex) and record.app in CONTENT_APPS:
@@ -172,11 +176,6 @@ class Store(Reads):
                 intake.take(record, stored)
         intake.finish()
         return intake.added
-
-    def add_contents(self, contents: Contents) -> None:
-        """Store data records of small contents, made here or compared with their names; as `add` does, and must run."""
-        self._views.begin()
-        insert_contents(self.db, contents, facts.Batch(self.db, self._symbols), self._views, self._fresh)
 
     def _positions(self, records: Sequence[RecordHash]) -> tuple[int, ...]:
         return tuple(p for p in map(self.position, records) if p is not None)
