@@ -110,14 +110,30 @@ def test_the_page_that_a_new_one_is_like_is_the_one_that_held_its_names() -> Non
         names = [item.name for item in parse_page(body or b"").items]
         assert names[0] <= name or name == "a"
         assert name in names or name in "az"
-    assert OldPages(MemoryObjects()).of(root) is None
     assert OldPages(objects).of(None) is None
-    assert OldPages(objects).of(add_content(_GROUP, b"no page", objects)) is None
+    for source, odd in ((MemoryObjects(), root), (objects, add_content(_GROUP, b"no page", objects))):
+        like = OldPages(source).of(odd)
+        assert like is not None
+        assert like(0, "name-00000") is None
     many = OldPages(objects)
     like = many.of(root)
     assert like is not None
     assert sum(like(0, "name-00000") is not None for _ in range(100)) < 100
     assert many.of(root) is None
+
+
+def test_of_a_small_page_nobody_asks_what_it_is_like() -> None:
+    """It rests in a row, and against nothing: each commit would read a page for it."""
+    objects = MemoryObjects()
+    asked: list[int] = []
+
+    def like(level: int, _name: str) -> None:
+        asked.append(level)
+
+    for count in (1, 40):
+        entries = [Entry("f", "-", 1, add_content(_GROUP, b"x", objects), f"{n:0100}") for n in range(count)]
+        build_directory(_GROUP, entries, objects, like)
+    assert asked == [0], "of the larger page alone, which rests in a pack"
 
 
 def test_a_chain_with_a_broken_link_fails_by_name(alice: Vault) -> None:

@@ -184,14 +184,12 @@ class OldPages:
         """Return how to find the old pages of a directory, or None when it had none or enough was said already."""
         if root is None or self._left <= 0:
             return None
-        try:
-            levels = self._levels(root)
-        except DataError:  # it is only a hint
-            return None
-        if not levels:
-            return None
+        levels: dict[int, tuple[list[str], list[RecordHash]]] | None = None
 
         def like(level: int, name: str) -> RecordHash | None:
+            nonlocal levels
+            if levels is None:  # most directories have small pages, of which nobody asks
+                levels = self._levels_or_none(root)
             found = levels.get(level)
             if found is None or self._left <= 0:
                 return None
@@ -199,6 +197,13 @@ class OldPages:
             return found[1][max(0, bisect_right(found[0], name) - 1)]
 
         return like
+
+    def _levels_or_none(self, root: RecordHash) -> dict[int, tuple[list[str], list[RecordHash]]]:
+        """Return what `_levels` returns; nothing where it cannot be read, for it is only a hint."""
+        try:
+            return self._levels(root)
+        except DataError:
+            return {}
 
     def _levels(self, root: RecordHash) -> dict[int, tuple[list[str], list[RecordHash]]]:
         """Return first names and records of the pages of each level; those of level 0 are not read."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 from blake3 import blake3
 
 from vault.desks.chunks import MAX_WHOLE_BYTES, MissingObject, entry_pieces
-from vault.desks.content import tree_plex
+from vault.desks.content import MAX_SMALL_BYTES, tree_plex
 from vault.desks.pages import (
     MAX_PAGE_ITEMS,
     Entry,
@@ -90,7 +90,8 @@ def _add_page(group: str, page: Page, sink: Sink, like: Like | None) -> PageRef:
     note_page(body, page)
     plex = tree_plex(group, body)
     name = page.items[0].name if page.items else ""
-    old = like(page.level, name) if like is not None else None
+    # A small page rests in a row, against nothing.
+    old = like(page.level, name) if like is not None and len(body) > MAX_SMALL_BYTES else None
     if old is not None and old != plex.hash and takes_hints(sink):
         sink.add_near(plex, (old,))
     else:
