@@ -6,16 +6,17 @@ Who changes ten files of a large folder makes pages that list hundreds of others
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import NamedTuple, cast
 
-from vault.desks.pages import Entry, entries_of
+from vault.desks.pages import Entry, entries_of, known_page
 from vault.desks.ports import Source
 from vault.records import RecordHash
 
 __all__ = ["NewItem", "differing_entries", "new_entries", "new_items"]
 
 _ITEM = re.compile(rb"([fldp]) [-x0-9]+ [0-9]+ (P\.[^ ]{43}\.H3) (.+)")  # of a page that was read strictly before
+_SHORT_BYTES = 4_096  # of a page of which to digest all takes no longer than to take apart one line
 
 
 class NewItem(NamedTuple):
@@ -92,4 +93,13 @@ def differing_entries(before: bytes, after: bytes) -> tuple[Sequence[Entry], Seq
     """
     old, new = before.split(b"\n"), after.split(b"\n")
     gone, fresh = {*old}.difference(new), {*new}.difference(old)
-    return entries_of([line for line in old if line in gone]), entries_of([line for line in new if line in fresh])
+    return _entries_of(before, old, gone), _entries_of(after, new, fresh)
+
+
+def _entries_of(body: bytes, lines: Sequence[bytes], which: Set[bytes]) -> Sequence[Entry]:
+    """Return the entries that some lines of a page say: as they were read before, else these lines are taken apart."""
+    known = known_page(body) if len(body) <= _SHORT_BYTES else None
+    if known is None:
+        return entries_of([line for line in lines if line in which])
+    items = cast("tuple[Entry, ...]", known.items)
+    return [item for item, line in zip(items, lines[1:-1], strict=True) if line in which]  # between head and end

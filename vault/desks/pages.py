@@ -26,6 +26,7 @@ __all__ += [
     "has_large",
     "is_empty",
     "kept",
+    "known_page",
     "level_of",
     "listed",
     "note_page",
@@ -198,6 +199,11 @@ def parse_page(body: bytes) -> Page:
     return found
 
 
+def known_page(body: bytes) -> Page | None:
+    """Return the page of a body if it was read or made a moment ago, else None."""
+    return kept.page(blake3(body).digest())
+
+
 def listed(body: bytes) -> list[RecordHash]:
     """Return the records that a page lists, in order, at a fraction of what `parse_page` costs.
 
@@ -209,7 +215,7 @@ def listed(body: bytes) -> list[RecordHash]:
     Raises:
         TreeError: a byte is out of place, as far as it shows here.
     """
-    known = kept.page(blake3(body).digest())
+    known = known_page(body)
     if known is None:
         found = _LISTED.findall(body.decode(errors="replace"))
         if len(found) == body.count(b"\n") - 1:
