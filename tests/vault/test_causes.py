@@ -37,7 +37,7 @@ def test_former_rules_hold_on_by_the_cause_of_a_problem_and_not_by_its_words(tmp
             ([problem._replace(cause=Cause.OTHER) for problem in problems], ()),
         ):
             with vault.writing() as w:
-                forget_idle(w, MAIN, held, told, is_clean=False, has_rules=False)
+                forget_idle(w, MAIN, held, told, is_clean=False, folder=vault.folder)
             assert held_by(vault, MAIN).rules == rules
 
 

@@ -178,9 +178,7 @@ def look_again(w: Writer, desk: str, commit: RecordHash, tree: RecordHash) -> No
         begin_look(w, desk, tree)
 
 
-def forget_idle(
-    w: Writer, desk: str, held: Held, problems: Iterable[Problem], *, is_clean: bool, has_rules: bool
-) -> None:
+def forget_idle(w: Writer, desk: str, held: Held, problems: Iterable[Problem], *, is_clean: bool, folder: Path) -> None:
     """Forget former rules that keep out nothing any more, and which state was looked at once all of it is committed.
 
     Args:
@@ -189,7 +187,7 @@ def forget_idle(
         held: the rules that its scan went by.
         problems: of that scan.
         is_clean: whether the folder is as the tree that its line stands on.
-        has_rules: whether it has rules of its own; until then those of the folder around hold on.
+        folder: of the desk; until it has rules of its own, those of the folder around hold on.
     """
     if is_clean and w.store.note(LOOKED, desk) is not None:  # brought back by hand
         end_look(w, desk)
@@ -197,6 +195,7 @@ def forget_idle(
     if not held.named and w.store.note(LOOKED, desk) is not None:
         w.store.set_note(LOOKED, None, desk)
     if held.rules and not any(problem.cause is Cause.HELD for problem in problems):
+        has_rules = os.path.lexists(folder / IGNORE_FILE)
         w.store.set_note(FORMER, _kept(one for one in held.rules if one.below and not has_rules), desk)
 
 

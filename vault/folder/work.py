@@ -6,17 +6,15 @@ version and shares it. Nothing here knows a peer.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from vault import profile
-from vault.desk_folders import MAIN, scanned_folder
+from vault.desk_folders import MAIN, mapped_folder
 from vault.desks.choosing import Problem
 from vault.desks.diff import Change
 from vault.desks.differences import differences
-from vault.desks.ignore import IGNORE_FILE
 from vault.desks.memory import MemoryObjects
 from vault.desks.ports import Objects
 from vault.desks.worktree import Snapshot
@@ -273,8 +271,7 @@ def _found(w: Writer, vault: Vault, desk: str, paths: Sequence[str], watch: Watc
     snap = take(w, vault, desk, base.tree if base else None, cache, watch, held)
     looked = looked_at(vault, desk)
     is_clean = base is not None and snap.root == base.tree
-    has_rules = os.path.lexists(scanned_folder(vault, desk) / IGNORE_FILE)
-    forget_idle(w, desk, held, snap.problems, is_clean=is_clean, has_rules=has_rules)
+    forget_idle(w, desk, held, snap.problems, is_clean=is_clean, folder=mapped_folder(vault, desk))
     return _Found(base, snap, cache, looked)
 
 
