@@ -155,7 +155,7 @@ def _from_folder(vault: Vault, wanted: Sequence[RecordHash], watch: Watch) -> se
     for desk in desks(vault) if wanted else ():
         with as_far_as_it_goes():
             without = within(vault, desk.name)
-            how = Scanning(cancel=watch.cancelled, without=without, probe=vault.dot / ".gitignore")
+            how = Scanning(cancel=watch.cancelled, without=without, home=vault.dot)
             snapshot(folder_of(vault, desk.name), ports, how=how)
     if sink.found:
         with vault.writing(receiving=True) as w:

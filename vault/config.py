@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
@@ -193,8 +194,12 @@ class Settings:
             Unreadable: it cannot be read.
         """
         path = path if isinstance(path, Path) else Path(path)
-        if not path.exists():
-            return cls(path)
+        try:
+            os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return _unchosen(path)
+        except OSError:
+            pass  # which reading it says, too
         import tomllib  # a vault without settings of its own needs no parser
 
         try:
@@ -258,6 +263,12 @@ class Settings:
             for key in sorted(self.chosen)
         ]
         return "\n".join(parts).encode()
+
+
+@lru_cache(maxsize=8)
+def _unchosen(path: Path) -> Settings:
+    """Return the settings of a vault that has no file of them, as most have none and each commit asks."""
+    return Settings(path)
 
 
 def _find(key: str) -> Setting:

@@ -164,6 +164,7 @@ class Vault:
     ) -> None:
         self.folder = folder
         self.dot = folder / DOT_VAULT
+        self._dot = os.fspath(self.dot)
         self._config = self.dot / "config.toml"
         self.around = around
         path = self.dot / "store.db"
@@ -207,7 +208,7 @@ class Vault:
             VaultMoved: it lies elsewhere, or is gone.
         """
         try:
-            is_here = os.path.samestat(self._home, self.dot.stat())
+            is_here = os.path.samestat(self._home, os.stat(self._dot))  # noqa: PTH116 - each write asks twice
         except OSError:
             is_here = False
         if not is_here:

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from vault.desks.diff import Change
-from vault.desks.paths import temporary_names
+from vault.desks.paths import DOT_VAULT, temporary_names
 
 __all__ = ["Modes"]
 
-_PROBE = ".vault/.gitignore"
+_PROBE = ".gitignore"  # of a vault, which wrote it as a plain file, so that a bit on it is the disk's invention
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _TRIES = 100  # names that may be taken
 
@@ -25,13 +25,12 @@ class Modes:
 
     Args:
         fd: the desk's directory; it stays open meanwhile.
-        probe: the `.gitignore` of the vault, which wrote it as a plain file, so that a bit on it is the disk's
-            invention; it says nothing of another disk. Without it, that of a vault in the directory itself.
+        home: the directory of the vault; on another disk it says nothing. Without it, one in the desk's directory.
     """
 
-    def __init__(self, fd: int, probe: Path | None = None) -> None:
+    def __init__(self, fd: int, home: Path | None = None) -> None:
         self._fd = fd
-        self._probe = probe
+        self._home = os.fspath(home) if home is not None else None
         self._invents = self._calls_all_programs()
         self.are_doubted = self._invents
         """Whether the disk keeps none, and what the tree has that the folder stands on counts of each file there."""
@@ -56,18 +55,15 @@ class Modes:
 
     def _calls_all_programs(self) -> bool:
         try:
-            if self._probe is None:
-                status = os.stat(_PROBE, dir_fd=self._fd, follow_symlinks=False)
-            elif self._is_near(self._probe):
-                status = self._probe.lstat()
-            else:
+            if self._home is not None and not self._is_near(self._home):
                 return False
+            status = os.stat(f"{self._home or DOT_VAULT}/{_PROBE}", dir_fd=self._fd, follow_symlinks=False)
         except OSError:
             return False
         return bool(status.st_mode & stat.S_IXUSR)
 
-    def _is_near(self, probe: Path) -> bool:
-        return probe.parent.stat().st_dev == os.fstat(self._fd).st_dev
+    def _is_near(self, home: str) -> bool:
+        return os.stat(home, dir_fd=self._fd).st_dev == os.fstat(self._fd).st_dev
 
     def _keeps_bits(self) -> bool:
         """Tell whether a bit that is set stays, by a file that is made and goes at once; where none can be, it does."""
@@ -77,8 +73,7 @@ class Modes:
             return True
 
     def _is_kept(self) -> bool:
-        is_near = self._probe is not None and self._is_near(self._probe)
-        folder = self._probe.parent if self._probe is not None and is_near else "."
+        folder = self._home if self._home is not None and self._is_near(self._home) else "."
         where = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._fd)
         try:
             for name in itertools.islice(temporary_names(), _TRIES):

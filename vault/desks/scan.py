@@ -67,7 +67,7 @@ class Scanning(NamedTuple):
         without: sub-directories that are desks of their own; what the base says of them stays as it is.
         held: former rules that hold on.
         processes: how many may look at a large folder at once; one while this process has threads.
-        probe: as `Modes` takes it.
+        home: as `Modes` takes it.
         room: called before a large file is read, with the bytes that it may add at most; raises to stop.
     """
 
@@ -76,7 +76,7 @@ class Scanning(NamedTuple):
     without: frozenset[str] = frozenset()
     held: Held = Held()
     processes: int = 1
-    probe: Path | None = None
+    home: Path | None = None
     room: Callable[[int], object] = lambda _size: None
 
 

@@ -97,7 +97,7 @@ def _scanned(
 
     Returned are the last walk, its root page, and how that differs from the base.
     """
-    modes = Modes(fd, how.probe)
+    modes = Modes(fd, how.home)
     scan = Scan(ports, taker, how, modes)
     found = scan.run(root, fd, base)
     changes = differences(ports.objects.source, base, found) if base is not None and found != base else ()

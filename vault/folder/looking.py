@@ -19,6 +19,8 @@ from vault.folder.held_rules import held_by
 from vault.space import require_room
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vault.desks.former_ignore import Held
     from vault.folder.dir_cache import StoredDirCache
     from vault.records import RecordHash
@@ -73,21 +75,24 @@ def take(
     # How much of many small files is new, nobody knows before each is read.
     vault.store.packs.room = lambda size: require_room(vault.around, vault.dot, size, "What this commit stores next")
     ports = Ports(Objects(vault.store, w, vault.group), cache, vault.around.now_ns, settle=w.flush)
-    how = scanning(vault, desk, watch, held)._replace(
-        room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file")
+    how = scanning(
+        vault, desk, watch, held, lambda size: require_room(vault.around, vault.dot, size, "Committing a large file")
     )
     return snapshot(scanned_folder(vault, desk), ports, base, how)
 
 
-def scanning(vault: Vault, desk: str, watch: Watch, held: Held) -> Scanning:
-    """Return how the folder of a desk is scanned, with former rules that hold on."""
+def scanning(
+    vault: Vault, desk: str, watch: Watch, held: Held, room: Callable[[int], object] = lambda _size: None
+) -> Scanning:
+    """Return how the folder of a desk is scanned, with former rules that hold on; `room` as `Scanning` takes it."""
     return Scanning(
         cancel=watch.cancelled,
         progress=watch.travelled,
         without=within(vault, desk),
         held=held,
         processes=vault.around.processors,
-        probe=vault.dot / ".gitignore",
+        home=vault.dot,
+        room=room,
     )
 
 
