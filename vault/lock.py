@@ -157,6 +157,7 @@ class VaultLock:
         waits: Callable[[Holder | None], None] | None = None,
     ) -> None:
         self.path = Path(path)
+        self._name = os.fspath(path)  # a path would be made a text at each call
         self.first: Callable[[], None] = lambda: None
         """Called before it is taken; raises where it must not be."""
         self._waits = waits
@@ -243,14 +244,14 @@ class VaultLock:
             self._sleep(min(pause, left))
             slept += pause
             pause = min(pause * 1.5, _LONGEST_PAUSE)
-        self._sign()
 
     def _try(self) -> bool:
         fd = -1
         try:
-            fd = os.open(self.path, _FLAGS, 0o600)
+            fd = os.open(self._name, _FLAGS, 0o600)
             _try_lock(fd)
-            if self._was_replaced(fd):
+            found = os.fstat(fd)
+            if self._was_replaced(found):
                 os.close(fd)
                 return False
         except OSError as error:
@@ -263,22 +264,23 @@ class VaultLock:
                 hint=_READ_ONLY if error.errno == errno.EROFS else _NO_LOCKS,
             ) from error
         self._fd = fd
+        self._sign(was_left=found.st_size > 0)
         return True
 
-    def _was_replaced(self, fd: int) -> bool:
+    def _was_replaced(self, found: os.stat_result) -> bool:
         # Somebody may have deleted the file between our open and our lock: then it is nobody's lock any more.
         try:
-            return not os.path.samestat(os.fstat(fd), self.path.stat())
+            return not os.path.samestat(found, os.stat(self._name))  # noqa: PTH116 - each write asks
         except FileNotFoundError:
             return True
 
-    def _sign(self) -> None:
+    def _sign(self, *, was_left: bool) -> None:
         since = self._now() if self._now is not None else ""
         text = f"pid {self._process}\nsince {since[:64]}\n".encode()
         with contextlib.suppress(OSError):  # a full disk must not stop whoever wants to free some
-            if os.fstat(self._fd).st_size:  # somebody who held it was killed
+            if was_left:  # somebody who held it was killed
                 os.ftruncate(self._fd, 0)
-            os.lseek(self._fd, 0, os.SEEK_SET)
+            os.lseek(self._fd, 0, os.SEEK_SET)  # on Windows the lock lies elsewhere
             os.write(self._fd, text)
 
     def _give(self) -> None:
