@@ -7,7 +7,6 @@ from itertools import chain, compress, count
 from typing import TYPE_CHECKING
 
 from vault.store.database import insert_many
-from vault.store.numbers import NEXT_POSITION
 
 if TYPE_CHECKING:
     from vault.desks.content import Contents
@@ -18,17 +17,19 @@ if TYPE_CHECKING:
 __all__ = ["insert_contents"]
 
 
-def insert_contents(db: sqlite3.Connection, contents: Contents, facts: Batch, views: Views, fresh: Fresh) -> None:
+def insert_contents(
+    db: sqlite3.Connection, first: int, contents: Contents, facts: Batch, views: Views, fresh: Fresh
+) -> None:
     """Write the records of contents, each into its row, with all that the store keeps of them; known ones are skipped.
 
     Args:
         db: the store's connection, inside a transaction.
+        first: the position of the first; no record has one from there on.
         contents: as they were made, or came; none is parsed or compared again.
         facts: takes their facts, and is written by the caller.
         views: takes note of what is new; likewise.
         fresh: sums it.
     """
-    first = int(db.execute(NEXT_POSITION).fetchone()[0])
     digests = [digest for _, digest in contents.records]
     columns = (map(bytearray, digests), map(bytearray, contents.stored))  # see `insert_many`
     rows = zip(count(first), *columns, strict=False)

@@ -33,6 +33,10 @@ class Intake:
         facts: takes the facts of what is new.
         views: takes what each new record says by itself.
         note_sum: is shown each new content.
+
+    Attributes:
+        next: the position of the next record.
+        added: those of the records that were new.
     """
 
     def __init__(
@@ -43,7 +47,7 @@ class Intake:
         self._facts = facts
         self._views = views
         self._note_sum = note_sum
-        self._next = int(db.execute(NEXT_POSITION).fetchone()[0])
+        self.next = int(db.execute(NEXT_POSITION).fetchone()[0])
         self._waiting: list[tuple[Record, bytes, Near | None]] = []
         self._bytes = 0
         self.added: list[int] = []
@@ -72,8 +76,8 @@ class Intake:
         waiting, self._waiting, self._bytes = self._waiting, [], 0
         if not waiting:
             return
-        first = self._next
-        self._next += len(waiting)
+        first = self.next
+        self.next += len(waiting)
         values: list[object] = []
         for p, (record, stored, near) in enumerate(waiting, first):
             kind, digest = record.hash

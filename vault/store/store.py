@@ -164,9 +164,10 @@ class Store(Reads):
         """
         self._views.begin()
         batch = facts.Batch(self.db, self._symbols)
-        if contents:
-            insert_contents(self.db, contents, batch, self._views, self._fresh)
         intake = Intake(self.db, self.packs, batch, self._views, self._fresh.note_sum)
+        if contents:
+            insert_contents(self.db, intake.next, contents, batch, self._views, self._fresh)
+            intake.next += len(contents)
         for record, stored in records:
             if len(stored) >= PACK_MIN_BYTES and isinstance(record, Plex) and record.app in CONTENT_APPS:
                 if record.app == TREE_APP:
