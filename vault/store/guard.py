@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection
+from itertools import chain
+from struct import Struct
 from typing import Final
 
 from blake3 import blake3
@@ -16,7 +18,7 @@ from blake3 import blake3
 __all__ = ["changed", "guard", "install"]
 
 _SUM_BYTES: Final = 16
-_LENGTH_BYTES: Final = 8  # before a value
+_LENGTH: Final = Struct("<Q")  # before a value
 _MIXED: Final = 14  # the first version whose sums take bytes as they are
 _TRIGGERS: Final = "SELECT {} FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'guard_%'"
 _Add = Callable[..., bytes]
@@ -108,8 +110,8 @@ def _sum(db: sqlite3.Connection, table: str, add: _Add) -> bytes:
 def _mix(total: bytes, *values: str | bytes | None) -> bytes:
     """Take a row in or out: types and values in turn, each behind its length; nothing is as long as an empty value."""
     parts = [value.encode() if isinstance(value, str) else value or b"" for value in values]
-    lengths = [len(part).to_bytes(_LENGTH_BYTES, "little") for part in parts]
-    return _xor(total, blake3(b"".join([each for pair in zip(lengths, parts, strict=True) for each in pair])))
+    lengths = map(_LENGTH.pack, map(len, parts))
+    return _xor(total, blake3(b"".join(chain.from_iterable(zip(lengths, parts, strict=True)))))
 
 
 def _fold(total: bytes, *values: str | bytes | None) -> bytes:
