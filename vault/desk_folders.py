@@ -130,6 +130,8 @@ def folder_of(vault: Vault, desk: str) -> Path:
         FolderGone: a link stands on the way to it: a friend's may lead to what the rules of `main` keep out (APP-12);
             or what the store says of it is no path (APP-13).
     """
+    if desk == MAIN:
+        return vault.folder
     for found in no_paths(vault):
         if found.name == desk:
             raise _unreadable(found)

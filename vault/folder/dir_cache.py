@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Final
 
 from vault.desks.glance import LOOKS, LOOKS_OF, MAX_LOOKS
 from vault.errors import EnvironmentFault
+from vault.store.database import insert_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Set
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["StoredDirCache"]
 
 
+_KEEP: Final = "INSERT INTO dircache VALUES (?, ?, ?) ON CONFLICT(desk, dir) DO UPDATE SET blob = excluded.blob"
 _FRESH_BYTES: Final = 8 << 20  # that wait to be written, where they may be sooner
 
 
@@ -85,10 +87,8 @@ class StoredDirCache:
                 "DELETE FROM dircache WHERE desk = ?1 AND (dir = ?2 OR (dir > ?2 || '/' AND dir < ?2 || '0'))",
                 [(self._desk, directory) for directory in self._gone],  # the sign after / is 0
             )
-        self._store.db.executemany(
-            "INSERT INTO dircache VALUES (?, ?, ?) ON CONFLICT(desk, dir) DO UPDATE SET blob = excluded.blob",
-            ((self._desk, directory, blob) for directory, blob in self._fresh.items()),
-        )
+        rows = ((self._desk, directory, blob) for directory, blob in self._fresh.items())
+        insert_many(self._store.db, _KEEP, list(chain.from_iterable(rows)))
         self._fresh, self._gone, self._bytes = {}, [], 0
 
 
