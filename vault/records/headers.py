@@ -7,6 +7,8 @@ spelling. Lines are split on LF alone; other characters that look like line ends
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 from unicodedata import is_normalized
 
 from vault.records.errors import (
@@ -28,6 +30,7 @@ __all__ = [
     "check_line",
     "check_name",
     "check_pair",
+    "check_pairs",
     "check_value",
     "is_clean",
     "split_line",
@@ -89,6 +92,26 @@ def check_value(value: str) -> None:
     _check_text(value, "header value")
 
 
+@lru_cache(maxsize=256)
+def _is_plain_name(name: str) -> bool:
+    """Tell whether a name is what nearly every one is; records have few of them, so answers are remembered."""
+    return bool(name) and name.isascii() and name.isprintable() and " " not in name and ":" not in name
+
+
+def check_pairs(pairs: Sequence[tuple[str, str]]) -> None:
+    """Refuse headers of which one cannot be written as one valid line, as `check_pair` does.
+
+    Raises:
+        RecordError: the class says which rule.
+    """
+    values = "".join([value for _, value in pairs])
+    is_plain = values.isascii() and values.isprintable()
+    for name, value in pairs:
+        is_short = len(name) + len(value) + 2 <= MAX_LINE_BYTES
+        if not (is_plain and is_short and value and value[0] != " " and _is_plain_name(name)):
+            check_pair(name, value)
+
+
 def check_pair(name: str, value: str) -> None:
     """Refuse a header that cannot be written as one valid line (REC-13..22).
 
@@ -96,15 +119,11 @@ def check_pair(name: str, value: str) -> None:
         RecordError: the class says which rule.
     """
     if (
-        name
-        and value
-        and name.isascii()
+        value
         and value.isascii()
-        and name.isprintable()
         and value.isprintable()
         and value[0] != " "
-        and " " not in name
-        and ":" not in name
+        and _is_plain_name(name)
         and len(name) + len(value) + 2 <= MAX_LINE_BYTES
     ):
         return  # what nearly every header is; whatever is not is told by the checks one by one

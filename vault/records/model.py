@@ -25,7 +25,7 @@ from vault.records.errors import (
     SignatureTextError,
 )
 from vault.records.hashes import SIGNATURE_BYTES, RecordHash, Verifier
-from vault.records.headers import check_pair
+from vault.records.headers import check_pairs
 from vault.records.quoting import shown
 from vault.records.tai import Tai
 
@@ -53,13 +53,15 @@ MAX_EXTRAS = 512  # REC-60
 RESERVED_NAMES = frozenset({"Data-Length", "Group", "App", "Name", "TAI", "Signed-By", "Signature", "🖧", "⋯🖧"})
 
 _set = object.__setattr__
+_new = tuple.__new__
+_name_of = itemgetter(0)  # of a header
 
 
 def _hash_of(kind: str, parts: Iterable[bytes]) -> RecordHash:
     hasher = blake3()
     for part in parts:
         hasher.update(part)
-    return RecordHash(kind, hasher.digest())
+    return _new(RecordHash, (kind, hasher.digest()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,7 @@ class Plex:
     _stored: bytes | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name, value in (("Group", self.group), ("App", self.app), ("Name", self.name), *self.extras):
-            check_pair(name, value)
+        check_pairs((("Group", self.group), ("App", self.app), ("Name", self.name), *self.extras))
         check_coordinate(self.group, self.app, self.name)
         check_extras(self.extras)
 
@@ -176,8 +177,7 @@ class Plex:
         Raises:
             RecordError: a field breaks a rule; the class says which.
         """
-        ordered = tuple(sorted(((n, v) for n, v in extras), key=itemgetter(0)))
-        return cls(group, app, name, tai, ordered, Blob(data))
+        return cls(group, app, name, tai, tuple(sorted(extras, key=_name_of)), Blob(data))
 
     @property
     def hash(self) -> RecordHash:
@@ -247,10 +247,10 @@ class Seal:
     def sign_stored(cls, plex: Plex, signing_key: SigningKey) -> tuple[Self, bytes]:
         """Return the Plex sealed with a key, and the stored record; each part of it is written and hashed once."""
         body = plex.payload
-        _set(plex, "_hash", RecordHash("P", blake3(body).digest()))
+        _set(plex, "_hash", _new(RecordHash, ("P", blake3(body).digest())))
         sealed = cls(signing_key.verifier, signing_key.sign_digest(plex.hash.digest), plex)
         payload = b"".join((seal_headers(sealed), plex.hash.markline, body))
-        _set(sealed, "_hash", RecordHash("S", blake3(payload).digest()))
+        _set(sealed, "_hash", _new(RecordHash, ("S", blake3(payload).digest())))
         return sealed, sealed.hash.markline + payload
 
     @property

@@ -89,7 +89,9 @@ class Tai(_TaiFields):
 
     @classmethod
     def _nearest(cls, ns: int) -> Self:
-        return tuple.__new__(cls, divmod(min(max(ns, 0), _LAST_NS), _NS))
+        if not 0 <= ns <= _LAST_NS:
+            ns = min(max(ns, 0), _LAST_NS)
+        return tuple.__new__(cls, divmod(ns, _NS))
 
     @classmethod
     def _of_ns(cls, ns: int) -> Self:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.vault.records.strategies import extras
 from vault.records import RecordError
 from vault.records import errors as e
-from vault.records.headers import check_line, check_name, check_pair, check_value, is_clean, split_line
+from vault.records.headers import check_line, check_name, check_pair, check_pairs, check_value, is_clean, split_line
 
 
 @given(extras)
@@ -84,6 +84,31 @@ def test_the_limit_counts_bytes() -> None:
     check_pair("X", "é" * 510 + "x")
     with pytest.raises(e.HeaderTooLongError):
         check_pair("X", "é" * 511)
+
+
+@pytest.mark.parametrize(
+    ("pair", "error"),
+    [
+        (("", "x"), e.HeaderNameEmptyError),
+        (("a b", "x"), e.HeaderNameCharacterError),
+        (("a\n", "x"), e.HeaderControlError),
+        (("e\u0301", "x"), e.HeaderNotNfcError),
+        (("X", ""), e.HeaderValueEmptyError),
+        (("X", " x"), e.HeaderSpaceError),
+        (("X", "a\nB: b"), e.HeaderControlError),
+        (("X", "e\u0301"), e.HeaderNotNfcError),
+        (("X", "x" * 1022), e.HeaderTooLongError),
+        (("X", "é" * 511), e.HeaderTooLongError),
+    ],
+)
+def test_one_bad_header_among_good_ones_is_refused(pair: tuple[str, str], error: type[RecordError]) -> None:
+    """REC-14..18, REC-21, REC-22: wherever it stands, and however often its name was asked about."""
+    good = [("Group", "x"), ("X", "é" * 510 + "x"), ("Y", "x" * 1021)]
+    check_pairs(good)
+    for _ in range(2):
+        for at in range(len(good) + 1):
+            with pytest.raises(error):
+                check_pairs([*good[:at], pair, *good[at:]])
 
 
 @given(st.lists(st.binary(max_size=20) | st.just("A: é".encode()), max_size=4))
