@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection
-from itertools import chain
 from struct import Struct
-from typing import Final
+from typing import Any, Final
 
 from blake3 import blake3
 
@@ -19,6 +18,8 @@ __all__ = ["changed", "guard", "install"]
 
 _SUM_BYTES: Final = 16
 _LENGTH: Final = Struct("<Q")  # before a value
+# The types of values, behind their lengths.
+_KINDS: Final = {kind: _LENGTH.pack(len(kind)) + kind.encode() for kind in ("blob", "integer", "null", "real", "text")}
 _MIXED: Final = 14  # the first version whose sums take bytes as they are
 _TRIGGERS: Final = "SELECT {} FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'guard_%'"
 _Add = Callable[..., bytes]
@@ -65,7 +66,8 @@ def guard(
                 f" UPDATE guard SET sum = {folds} WHERE name = '{table}'; END"
             )
         total = _sum(db, table, add)
-        db.execute("INSERT INTO guard VALUES (?, ?)", (table, add(total, "rotten") if table in rotten else total))
+        known = _xor(total, blake3(b"rotten")) if table in rotten else total
+        db.execute("INSERT INTO guard VALUES (?, ?)", (table, known))
 
 
 def changed(db: sqlite3.Connection, version: int = _MIXED) -> list[str]:
@@ -107,11 +109,13 @@ def _sum(db: sqlite3.Connection, table: str, add: _Add) -> bytes:
     return total
 
 
-def _mix(total: bytes, *values: str | bytes | None) -> bytes:
+def _mix(total: bytes, *values: Any) -> bytes:
     """Take a row in or out: types and values in turn, each behind its length; nothing is as long as an empty value."""
-    parts = [value.encode() if isinstance(value, str) else value or b"" for value in values]
-    lengths = map(_LENGTH.pack, map(len, parts))
-    return _xor(total, blake3(b"".join(chain.from_iterable(zip(lengths, parts, strict=True)))))
+    parts: list[bytes] = []
+    for kind, value in zip(values[::2], values[1::2], strict=True):
+        content = value or b""
+        parts += (_KINDS[kind], _LENGTH.pack(len(content)), content)
+    return _xor(total, blake3(b"".join(parts)))
 
 
 def _fold(total: bytes, *values: str | bytes | None) -> bytes:
