@@ -106,15 +106,16 @@ def _pairs(
 ) -> _Pairs:
     """Return the entries of equal name that differ, sorted by name; `bodies` are those of root pages that were read."""
 
-    def entries(of: int, root: RecordHash) -> Sequence[Entry]:
-        return read_directory(source, root, size=sizes[of], body=bodies[of])
+    def old(root: RecordHash) -> Sequence[Entry]:
+        return read_directory(source, root, size=sizes[0], body=bodies[0])
 
     if after is None:
-        return zip(entries(0, before) if before is not None else (), repeat(None))
-    new = entries(1, after)
+        return zip(old(before) if before is not None else (), repeat(None))
+    body = bodies[1] or page_body(source, after)
+    new = read_directory(source, after, size=sizes[1], body=body)
     if before is None:
         return zip(repeat(None), new)
-    gone, fresh = _apart(source, before, after, bodies) or (entries(0, before), new)
+    gone, fresh = _apart(source, before, bodies[0], body) or (old(before), new)
     left = {entry.name: entry for entry in gone}
     right = {entry.name: entry for entry in fresh}
     both = ((left.get(name), right.get(name)) for name in sorted(left.keys() | right.keys()))
@@ -122,14 +123,22 @@ def _pairs(
 
 
 def _apart(
-    source: Source, before: RecordHash, after: RecordHash, bodies: _Bodies
+    source: Source, before: RecordHash, body: bytes | None, after: bytes
 ) -> tuple[Sequence[Entry], Sequence[Entry]] | None:
     """Return what only one of two directories says, if each is one page; the later one was read strictly.
 
     Of the earlier one nothing but that is read: whoever asks what became of it holds it, and takes nothing from it.
+
+    Args:
+        source: where both are read.
+        before: the root page of the earlier one.
+        body: the body of that, where it was read.
+        after: the body of the later one's root page.
     """
-    pages = bodies[0] or page_body(source, before), bodies[1] or page_body(source, after)
-    return differing_entries(*pages) if not any(map(level_of, pages)) else None
+    if level_of(after):
+        return None
+    body = body or page_body(source, before)
+    return differing_entries(body, after) if not level_of(body) else None
 
 
 def _change(
