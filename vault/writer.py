@@ -76,6 +76,7 @@ class Writer:
         self._may_sign = may_sign
         self._vault = vault
         self.store = vault.store
+        self._key: SigningKey | None = None  # once something is signed; a vault becomes another node before that
         self._contents: Contents | None = None
         self._pending: list[Plex] = []
         self._sealed: list[tuple[Seal, bytes]] = []
@@ -181,7 +182,9 @@ class Writer:
         """Seal a Plex with this node's key and queue it; before anything asks the store for it, `flush` stores it."""
         if not self._may_sign:
             raise RuntimeError("a receiving write signs nothing")
-        sealed, stored = Seal.sign_stored(plex, self._vault.key())
+        if self._key is None:
+            self._key = self._vault.key()
+        sealed, stored = Seal.sign_stored(plex, self._key)
         self._sealed.append((sealed, stored))
         return sealed
 

@@ -118,16 +118,19 @@ class AuditEntry:
         return loads(self.body().decode(), _MAX_BODY_BYTES)
 
     def _text(self) -> str:
-        """Write the S-expression that docs/formats.md section 6 has; as values it would take three times as long."""
-        parent = _NONE if self.parent is None else quoted(self.parent.text)
+        """Write the S-expression that docs/formats.md section 6 has; as values it would take three times as long.
+
+        What has a form of its own, as a hash, holds nothing that needs an escape.
+        """
+        parent = _NONE if self.parent is None else f'"{self.parent.text}"'
         parameters = "".join([f" ({quoted(key)} {quoted(value)})" for key, value in self.parameters])
         relates_to = "".join([f" {quoted(text)}" for text in self.relates_to])
         return (
-            f"(audit (sequence {self.sequence}) (timestamp {quoted(self.timestamp)}) (parent {parent})"
-            f" (actor (principal {quoted(self.actor.text)}) (name {quoted(self.name)}))"
-            f" (action (verb {quoted(self.verb)}) (object {quoted(self.object)}) (parameters{parameters}))"
+            f'(audit (sequence {self.sequence}) (timestamp "{self.timestamp}") (parent {parent})'
+            f' (actor (principal "{self.actor.text}") (name {quoted(self.name)}))'
+            f' (action (verb "{self.verb}") (object {quoted(self.object)}) (parameters{parameters}))'
             f" (context (motivation {quoted(self.motivation)}) (relates-to{relates_to})"
-            f" (language {quoted(self.language)})) (environment (lace {quoted(self.lace)})))\n"
+            f' (language "{self.language}")) (environment (lace {quoted(self.lace)})))\n'
         )
 
     def to_plex(self) -> Plex:
