@@ -4,19 +4,22 @@ In one process first, where only the work counts; then one command a commit, whe
 the end shares all commits with their numbers, and the friend verifies each. The person's own edit of the file is timed
 on neither side: a disk that is flushed makes it wait for longer than a commit takes. What a commit cannot go below is
 printed too. In one process: a look at the folder, three signatures, the digests, and rows of the same size in one
-flushed transaction of SQLite, with nothing that says what they mean. As a command: a Python that loads the three C
+flushed transaction of SQLite, with nothing that says what they mean; and the same with the rows of all tables of a
+store, their indexes and sums, and nothing that works out what they say. As a command: a Python that loads the three C
 libraries and makes one such transaction. git flushes nothing.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -29,6 +32,8 @@ from tests.bench.table import Figure
 from tests.vault.vaults import befriend, found, write
 from vault.folder.work import commit
 from vault.releasing import release
+from vault.store.database import insert_many
+from vault.store.guard import install
 
 __all__ = ["figures"]
 
@@ -37,6 +42,7 @@ _LACE = f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from lace_tui.__main__
 _COMMANDS = 20
 _ROWS, _ROW_BYTES = 5, 600  # of one commit: the content, its tree, the commit, its number, the audit entry
 _SIGNED = 3  # of these
+_NODE = f"V.{'0' * 43}.H3"
 _BARE = """
 import sqlite3, sys, blake3, nacl.bindings
 db = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -59,6 +65,7 @@ def figures(quick: bool) -> Iterator[Figure]:
     yield Figure("W6", f"{what}: make, CPU", middle("make CPU"), "CPU s", cpu, middle("git make CPU"))
     yield Figure("W6", f"{what}: make, one process", middle("make"), "s", "bare work", middle("bare"))
     yield Figure("W6", f"{what}: bare work", middle("bare"), "s", "git commit -S", middle("git make"))
+    yield Figure("W6", f"{what}: bare rows, all tables", middle("bare rows"), "s", "git commit -S", middle("git make"))
     against = "git clone + verify-commit"
     yield Figure("W6", f"{what}: sync and verify", middle("carry"), "s", against, middle("git carry"), 0.05)
     yield Figure(
@@ -95,6 +102,7 @@ def _repeat(count: int) -> dict[str, float]:
         alice.close()
         bob.close()
         got["bare"] = _bare(root, count)
+        got["bare rows"] = _bare_rows(root, alice.store.path, count)
         _git(root, count, got)
         _commands(root, got)
         return got
@@ -112,19 +120,66 @@ def _bare(root: Path, count: int) -> float:
     db.execute("CREATE TABLE body(p INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, bytes BLOB NOT NULL)")
     begun = time.perf_counter()
     for _ in range(count):
-        for entry in os.scandir(folder):
-            entry.stat()
-            Path(entry.path).read_bytes()
-        made = [os.urandom(_ROW_BYTES) for _ in range(_ROWS)]
-        for record in made[:_SIGNED]:
-            crypto_sign(record, key)
+        rows = _made(folder, key)
         db.execute("BEGIN IMMEDIATE")
-        rows = [(blake3(record).digest(), record) for record in made]
         db.executemany("INSERT INTO body(digest, bytes) VALUES (?, ?)", rows)
         db.execute("COMMIT")
     taken = time.perf_counter() - begun
     db.close()
     return taken
+
+
+def _made(folder: Path, key: bytes) -> list[tuple[bytes, bytes]]:
+    """Look at a folder, and return as many digests with their bytes as a commit makes, the first of them signed."""
+    for entry in os.scandir(folder):
+        entry.stat()
+        Path(entry.path).read_bytes()
+    made = [os.urandom(_ROW_BYTES) for _ in range(_ROWS)]
+    for record in made[:_SIGNED]:
+        crypto_sign(record, key)
+    return [(blake3(record).digest(), record) for record in made]
+
+
+def _bare_rows(root: Path, store: Path, count: int) -> float:
+    """Return the seconds of the same with rows like those of a commit in all tables of a copy of a store."""
+    _, key = crypto_sign_keypair()
+    shutil.copy(store, root / "tables.db")
+    with closing(sqlite3.connect(root / "tables.db", isolation_level=None, cached_statements=256)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=FULL")
+        db.execute("PRAGMA wal_autocheckpoint=4000")  # as a store has it
+        install(db)
+        first, number = db.execute("SELECT max(p) + 1, (SELECT max(number) + 1 FROM rev) FROM body").fetchone()
+        begun = time.perf_counter()
+        for at in range(count):
+            _write_rows(db, first + at * _ROWS, number + at, _made(root / "bare", key))
+        return time.perf_counter() - begun
+
+
+def _write_rows(db: sqlite3.Connection, first: int, number: int, made: list[tuple[bytes, bytes]]) -> None:
+    """Write rows like those of one commit, by one statement a table or two, all of whose values are at hand."""
+    texts = [f"S.{blake3(digest).hexdigest()[:43]}.H3" for digest, _ in made]
+    commit, revision, entry, page, content = range(first, first + _ROWS)
+    tai = f"{number:010}:000000000"
+    db.execute("BEGIN IMMEDIATE")
+    db.execute("UPDATE checkout SET commit_hash = ?, tree = ? WHERE desk = 'main'", texts[:2])
+    db.execute("UPDATE dircache SET blob = ? WHERE desk = 'main' AND dir = ''", (made[0][1][:170],))
+    body = [value for p, (digest, stored) in enumerate(made, first) for value in (p, "S", digest, stored)]
+    insert_many(db, "INSERT INTO body VALUES (?, ?, ?, ?)", body)
+    sealed = zip((commit, revision, entry), ("main", f"main/{number}", f"{number}"), made, strict=False)
+    records = [value for p, name, (digest, _) in sealed for value in (p, 1, 1, name, 1, tai, 1, digest[::-1])]
+    insert_many(db, "INSERT INTO rec VALUES (?, ?, ?, ?, ?, ?, ?, ?)", records)
+    insert_many(db, "INSERT INTO rec(p, grp, app, size) VALUES (?, ?, ?, ?)", [page, 1, 1, 1, content, 1, 1, 1])
+    db.execute("INSERT INTO field VALUES (?, 1, 0, 1)", (entry,))
+    named = zip((commit, commit, revision, revision, entry), (0, 1, 0, 1, 0), texts, strict=True)
+    insert_many(db, "INSERT INTO link VALUES (?, ?, ?, ?, ?)", [v for p, idx, t in named for v in (p, 1, idx, 1, t)])
+    db.execute("UPDATE counts SET records = records + 1, bytes = bytes + 600")
+    db.execute("INSERT INTO commits VALUES (?, ?, 'main', ?, ?, ?)", (commit, *texts[:3], tai))
+    db.execute("INSERT INTO parent VALUES (?, ?)", texts[:2])
+    db.execute("INSERT INTO rev VALUES (?, 'main', ?, ?, ?, ?)", (_NODE, number, *texts[:2], revision))
+    db.execute("INSERT INTO audit SELECT max(seq) + 1, ?, 'seal-commit' FROM audit", (entry,))
+    db.execute("UPDATE meta SET value = CAST(value + 1 AS TEXT) WHERE key = 'generation'")
+    db.execute("COMMIT")
 
 
 def _children() -> float:
