@@ -30,7 +30,7 @@ class Modes:
 
     def __init__(self, fd: int, home: Path | None = None) -> None:
         self._fd = fd
-        self._home = os.fspath(home) if home is not None else None
+        self._home = home
         self._invents = self._calls_all_programs()
         self.are_doubted = self._invents
         """Whether the disk keeps none, and what the tree has that the folder stands on counts of each file there."""
@@ -55,15 +55,18 @@ class Modes:
 
     def _calls_all_programs(self) -> bool:
         try:
-            if self._home is not None and not self._is_near(self._home):
+            if self._home is None:
+                status = os.stat(f"{DOT_VAULT}/{_PROBE}", dir_fd=self._fd, follow_symlinks=False)
+            elif self._is_near(self._home):
+                status = os.lstat(f"{self._home}/{_PROBE}")
+            else:
                 return False
-            status = os.stat(f"{self._home or DOT_VAULT}/{_PROBE}", dir_fd=self._fd, follow_symlinks=False)
         except OSError:
             return False
         return bool(status.st_mode & stat.S_IXUSR)
 
-    def _is_near(self, home: str) -> bool:
-        return os.stat(home, dir_fd=self._fd).st_dev == os.fstat(self._fd).st_dev
+    def _is_near(self, home: Path) -> bool:
+        return home.stat().st_dev == os.fstat(self._fd).st_dev
 
     def _keeps_bits(self) -> bool:
         """Tell whether a bit that is set stays, by a file that is made and goes at once; where none can be, it does."""
