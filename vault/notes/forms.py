@@ -53,7 +53,7 @@ def a_count(text: str) -> int:
     return int(text)
 
 
-def a_text(words: str = "a text", check: Callable[[str], str] = string, longest: int = LONGEST) -> Form[str]:
+def a_text(words: str = "a text", check: Callable[[str], str] = str, longest: int = LONGEST) -> Form[str]:
     """Return the form of a text that `check` returns, or refuses."""
     return Form(words, "", check, str, longest=longest)
 
