@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from lazy.came import Came
 from lazy.endings import Done, Ending, Held, Queued, Refused
-from lazy.problems import Problem
+from lazy.problems import Problem, at_place
 from vault.errors import LaceError, PlaceError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class PlaceResult:
         vector_after: the same at the end.
         next: the command that a person wants now; empty for none.
         unmade: why no file was made where one was asked for.
-        only_read: whether it took nothing of mine, as a vault beside mine whose key is not on this machine.
+        only_read: whether it took nothing of mine, as a vault beside mine whose key is not here or may not sign.
         waiting: records that came at a place visited after it, and were not put there in this sync.
         unreleased: commits that peers say they have not released, by name: none of our concern.
     """
@@ -119,6 +119,13 @@ class PlaceResult:
     def undone(cls, name: str, kind: str, error: LaceError) -> Self:
         """Return the result of a visit that came to nothing but an error."""
         return cls(name, kind, ending=Queued.by(error), problems=[Problem.of(error, name)])
+
+    def note_refusal(self, why: PlaceError) -> None:
+        """Say once why the place took nothing, or nothing more."""
+        at_place(why, self.name)
+        self.ending = Refused(why)
+        self.problems[:] = [problem for problem in self.problems if not problem.says(why)]
+        self.problems.append(Problem.of(why, self.name))
 
     def follow(self, before: PlaceResult) -> None:
         """Tell also what an earlier visit to the place brought, which came to nothing else."""

@@ -322,7 +322,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
     for name, count in sorted(result.unreleased.items()):
         commits = "commit" if count == 1 else "commits"
         lines.append(f"  {inert(name)} has {count} unreleased {commits} (not shared, none of our concern)")
-    if result.only_read and verb == "sync":
+    if result.only_read and result.refusal is None and verb == "sync":
         lines.append("  only read, for its key is not on this machine: what is yours goes another way")
     if result.came.left_out:
         again = f"lace {verb} {inert(result.name)} fetches it, and lace update waits for it"

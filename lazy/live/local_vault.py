@@ -1,7 +1,8 @@
 """Another vault's directory as a place: both sides in this process, or only reading (decision 6; INT-164).
 
-Where the keys of both vaults lie on this machine, their person may let them exchange as over a line. Else the other
-vault is read and never written: nobody there has said that I may, so it is an unproven source, and evidence decides.
+Where the keys of both vaults lie on this machine and may sign here, their person may let them exchange as over a line.
+Else the other vault is read and never written: nobody there has said that I may, so it is an unproven source, and
+evidence decides.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from lazy.live.answering import speak
 from lazy.live.serving import Service
 from lazy.places.media import add_command
 from lazy.places.registry import Place
+from lazy.places.roads import ONE_GOES_ON
 from transports.address import AddressKind, parse_stored
 from transports.errors import PlaceNotWritable, PlaceUnreachable, RefusedThere, WrongDrop
 from transports.http.paths import REQUEST_PATH, TAKEN, WAITS
@@ -22,24 +24,25 @@ from transports.mailbox import ByteCount
 from vault.commands import as_typed
 from vault.errors import EnvironmentFault, LaceError
 from vault.identity.keys import KeyStore
+from vault.identity.mark import OtherMachine
 from vault.records import Verifier
 from vault.store.schema import StoreTooNew
 from vault.suite import SigningKey
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["LocalConnection", "open_local_vault"]
+__all__ = ["LocalConnection", "open_local_vault", "refusal_there"]
 
 _IN_MEMORY = 8 << 20  # bytes of one body; above it, a temporary file
 _Spool = tempfile.SpooledTemporaryFile[bytes]
 
 
 def open_local_vault(vault: Vault, place: Place) -> tuple[Vault, bool]:
-    """Open the vault at a place; tell also whether it may be written, because its key lies on this machine.
+    """Open the vault at a place; tell also whether its key lies on this machine.
 
     Raises:
         PlaceUnreachable: there is none, or it cannot be opened.
-        WrongDrop: another one lies there, or one of another group.
+        WrongDrop: another one lies there, one of another group, or a copy of mine, which signs as I do.
     """
     address = parse_stored(place.uri)
     if address.kind is not AddressKind.VAULT or address.path is None:
@@ -51,13 +54,31 @@ def open_local_vault(vault: Vault, place: Place) -> tuple[Vault, bool]:
         hint = error.hint if isinstance(error, StoreTooNew) else f"In that folder: {error.hint}"
         what = f"The vault at {place.uri} cannot be opened: {error.message}"
         raise PlaceUnreachable(what, hint=hint) from error
-    if other.group != vault.group or place.place_id not in {"", other.node.text} or other.node == vault.node:
+    if other.node == vault.node:
         other.close()
+        raise WrongDrop(f"The vault at {place.uri} is a copy of this one: both sign as one node.", hint=ONE_GOES_ON)
+    if other.group != vault.group or place.place_id not in {"", other.node.text}:
+        other.close()
+        way = f"{as_typed('place remove', place.name)}; {add_command(vault, place, str(address.path))}"
         raise WrongDrop(
-            f"The vault at {place.uri} is another one than this place was.",
-            hint="Add it as a place of its own, if it is of your group.",
+            f"The vault at {place.uri} is another one than this place was.", hint=f"If it is of your group: {way}"
         )
     return other, other.node in KeyStore(vault.around.data_root).list()
+
+
+def refusal_there(other: Vault) -> PlaceNotWritable | None:
+    """Return why a vault whose key lies here may sign nothing from here: before it takes a part in, and then fails.
+
+    Its key may have come here in a copied home, and its own home lets it sign still.
+    """
+    try:
+        other.check_plan()
+    except OtherMachine as error:
+        error.hint = f"Where its key was made, a sync from there can fetch what is yours. Else: {error.hint}"
+        return _of_there(other.folder, error, "takes nothing in from here")
+    except EnvironmentFault as error:
+        return _of_there(other.folder, error, "takes nothing in from here")
+    return None
 
 
 class LocalConnection:
@@ -125,12 +146,16 @@ def _said_of(folder: Path) -> Iterator[None]:
     """Say of the other vault what it says of «this vault», which is not the one that the reader sits at.
 
     Raises:
-        PlaceNotWritable: it cannot be written, or its key is locked.
+        PlaceNotWritable: it cannot be written, or its key is locked; what it took in before stays there.
     """
     try:
         yield
     except EnvironmentFault as error:
-        raise PlaceNotWritable(
-            f"The vault in {folder} takes nothing in. There lace says: {error.message}",
-            hint=f"Nothing is wrong with your own vault. For the one in {folder}: {error.hint}",
-        ) from error
+        raise _of_there(folder, error, "does not take everything in") from error
+
+
+def _of_there(folder: Path, error: EnvironmentFault, what: str) -> PlaceNotWritable:
+    return PlaceNotWritable(
+        f"The vault in {folder} {what}. There lace says: {error.message}",
+        hint=f"Nothing is wrong with your own vault. For the one in {folder}: {error.hint}",
+    )

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
-from lazy.live.local_vault import LocalConnection, open_local_vault
+from lazy.live.local_vault import LocalConnection, open_local_vault, refusal_there
 from lazy.people import label_of
 from lazy.places.registry import Place
 from transports.address import AddressKind, parse_live
-from transports.errors import WrongServer
+from transports.errors import PlaceNotWritable, WrongServer
 from transports.http.client import LiveConnection
 from transports.http.stream import Source
 from transports.mailbox import ByteCount
@@ -41,15 +41,17 @@ class Reached:
     Attributes:
         connection: carries bodies to it.
         peer: who it is.
-        may_write: whether it takes anything in; a vault whose key is not on this machine is only read, and what it
-            says of itself is not proven.
+        may_write: whether it takes anything in; a vault whose key is not on this machine, or may not sign here, is only
+            read, and what it says of itself is not proven.
         count: the bytes and trips so far.
+        refusal: why its key may not sign here.
     """
 
     connection: Connection
     peer: Verifier
     may_write: bool
     count: ByteCount
+    refusal: PlaceNotWritable | None = None
 
 
 @contextmanager
@@ -71,10 +73,11 @@ def reached(vault: Vault, place: Place, *, only_reads: bool = False, watch: Watc
     count = ByteCount()
     if place.kind == AddressKind.VAULT:
         other, has_key = open_local_vault(vault, place)
-        may_write = has_key and not only_reads
         with closing(other):
+            refusal = refusal_there(other) if has_key and not only_reads else None
+            may_write = has_key and not only_reads and refusal is None
             there = LocalConnection(other, vault.node, count, may_write=may_write, watch=watch)
-            yield Reached(there, other.node, may_write, count)
+            yield Reached(there, other.node, may_write, count, refusal)
         return
     address, around = parse_live(place.uri), vault.around
     try:

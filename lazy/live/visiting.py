@@ -59,7 +59,7 @@ def visit_connected(vault: Vault, place: Place, errand: Errand) -> PlaceResult:
 
     Raises:
         PlaceError: it cannot be reached, or went away; what was stored stays.
-        OnlyRead: the vault there is only read, and nothing is to be read.
+        OnlyRead, PlaceNotWritable: the vault there is only read, and nothing is to be read.
         WrongServer: somebody else answers there; nothing was sent.
         RefusedThere: the other side does not answer this node, or it is no member there.
         BadStream: what it says breaks the format.
@@ -70,12 +70,15 @@ def visit_connected(vault: Vault, place: Place, errand: Errand) -> PlaceResult:
         raise reason
     with reached(vault, place, watch=errand.watch) as there:
         if not errand.pull and not there.may_write:
-            raise OnlyRead(
+            raise there.refusal or OnlyRead(
                 f"The vault at {place.uri} is only read: its key is not on this machine.",
                 hint="Let its owner pull from yours, or meet on a stick.",
             )
         is_open = errand.push and reason is None and there.may_write
-        return _Visit(vault, place, there, replace(errand, push=is_open)).run()
+        visit = _Visit(vault, place, there, replace(errand, push=is_open))
+        if errand.push and there.refusal is not None:
+            visit.result.note_refusal(there.refusal)
+        return visit.run()
 
 
 def standing_there(vault: Vault, place: Place) -> Standing:

@@ -23,7 +23,9 @@ from vault.vault import Vault
 if TYPE_CHECKING:
     from transports.mailbox import MailboxMedium
 
-__all__ = ["NotAMailbox", "make_place", "open_place"]
+__all__ = ["ONE_GOES_ON", "NotAMailbox", "make_place", "open_place"]
+
+ONE_GOES_ON = "In one of the two run: lace adopt - it goes on under a new key. Then they sync like any two vaults."
 
 _SEEN_FIRST = (
     "It was not added: lace first looks which place it is, and whether only members may read what lies there. Add it"
@@ -103,7 +105,12 @@ def _drop_id(vault: Vault, path: Path, *, create: bool) -> str:
 
 
 def _vault_beside(vault: Vault, folder: Path) -> str:
-    """Return the node of another vault of this group in a folder."""
+    """Return the node of another vault of this group in a folder.
+
+    Raises:
+        NoSuchPlace: it is this one, or a copy of it.
+        OtherGroup: it is of another group.
+    """
     if folder.resolve() == vault.folder.resolve():
         raise NoSuchPlace("That is this vault itself.", hint="Name another vault of your group, or a new directory.")
     with Vault(folder, vault.around) as other:
@@ -111,6 +118,8 @@ def _vault_beside(vault: Vault, folder: Path) -> str:
             raise OtherGroup(
                 f"The vault in {folder} belongs to another group.", hint="Name a directory beside it, for a drop."
             )
+        if other.node == vault.node:
+            raise NoSuchPlace(f"The vault in {folder} is a copy of this one: both sign as one node.", hint=ONE_GOES_ON)
         return other.node.text
 
 

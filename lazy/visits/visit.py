@@ -17,7 +17,7 @@ from lazy.endings import Refused
 from lazy.noted_visits import sync_command
 from lazy.places.published import published
 from lazy.places.registry import Place
-from lazy.problems import Problem, at_place, damaged_here
+from lazy.problems import Problem, damaged_here
 from lazy.receiving.closed import hear_notices, told_of_closed, told_of_revoked
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Traffic
@@ -126,7 +126,7 @@ def carry_out(
         _carry_out(at, before, may_sign=reason is None)
     except MayNotSign as error:
         if result.refusal is not None:
-            _note_refusal(result, result.refusal)
+            result.note_refusal(result.refusal)
         note_held(vault, medium.count, result, error)
     return result
 
@@ -181,7 +181,7 @@ def _carry_out(at: _Visit, before: ReleasesShown, *, may_sign: bool) -> None:
         if scope is None and medium.kind == AddressKind.GIT:
             _tell_lost(at, may_push=put.refusal is None and may_sign)
     if put.refusal is not None:
-        _note_refusal(result, put.refusal)
+        result.note_refusal(put.refusal)
     is_mended = push and may_sign and put.refusal is None
     result.problems += _said_of_mine(at, put, went_back=went_back, is_mended=is_mended)
     if pull:
@@ -308,14 +308,6 @@ def _tried(write: Callable[[], Outgoing | None], *, pull: bool) -> _Put:
             raise
         return _Put(refusal=error)
     return _Put() if sent is None else _Put(sent.records, sent.waited, sent.why, sent.damaged)
-
-
-def _note_refusal(result: PlaceResult, refusal: PlaceError) -> None:
-    """Say why a medium took nothing, once."""
-    at_place(refusal, result.name)
-    result.ending = Refused(refusal)
-    result.problems[:] = [problem for problem in result.problems if not problem.says(refusal)]
-    result.problems.append(Problem.of(refusal, result.name))
 
 
 def _read(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_known: bool) -> None:

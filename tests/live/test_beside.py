@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,13 @@ from tests.people import Person
 
 def _files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def _stored(person: Person) -> int:
+    """Return how many records a vault holds, shared or not."""
+    count = person.lace("status")["records"]
+    assert isinstance(count, int)
+    return count
 
 
 def _same_machine(alice: Person, name: str) -> Person:
@@ -90,11 +98,72 @@ def test_a_vault_whose_mark_is_elsewhere_is_named_and_not_mine(alice: Person, ch
         mark.write_text("\n".join(other))
     desk.write("b.txt", "two\n")
     desk.lace("release", "1.1.0")
-    error = desk.lace("sync", "laptop", expect=23)["error"]
+    before = _stored(alice)
+    planned = desk.lace("sync", "laptop", "--dry-run", expect=23)
+    told = desk.lace("sync", "laptop", expect=23)
+    error = told["error"]
+    assert planned["error"] == error == desk.lace("push", "laptop", expect=23)["error"]
     assert error["code"] == "place-not-writable"
-    assert error["message"].startswith(f"The vault in {alice.folder} takes nothing in. There lace says: ")
+    assert error["message"].startswith(f"The vault in {alice.folder} takes nothing in from here. There lace says: ")
     assert error["hint"].startswith("Nothing is wrong with your own vault.")
+    assert (planned["sent"], told["sent"], _stored(alice)) == (0, 0, before)
     assert desk.lace("status")["queue"]
+
+
+def _copied(alice: Person) -> Person:
+    """Return a copy of alice's vault and of her home, of which the vault goes on under a key of its own."""
+    copy = Person("copy", alice.home.with_name("copied"), alice.folder.with_name("copy"))
+    for mine, its in ((alice.home, copy.home), (alice.folder, copy.folder)):
+        shutil.copytree(mine, its, dirs_exist_ok=True)
+    copy.lace("adopt", "--name", "copy", "--yes")
+    return copy
+
+
+def test_a_vault_whose_key_came_here_in_a_copied_home_is_read_and_not_written(alice: Person) -> None:
+    """INT-164, faults.md row 32: it was said to take nothing in and had taken six records; and nothing was read."""
+    found(alice)
+    copy = _copied(alice)
+    alice.lace("place", "add", "other", str(copy.folder))
+    alice.run("sync", "other")  # so the new key is a member there
+    alice.write("mine.txt", "alice\n")
+    alice.lace("release", "1.1.0")
+    copy.write("its.txt", "copy\n")
+    copy.lace("release", "1.2.0")
+    copy.lace("place", "add", "other", str(alice.folder))
+    before = _stored(alice)
+    came = copy.lace("sync", "other", expect=23)
+    assert _stored(alice) == before
+    assert came["error"]["message"].startswith(f"The vault in {alice.folder} takes nothing in from here. ")
+    assert [release["version"] for release in came["releases"]] == ["1.1.0"]
+    assert [problem["code"] for problem in came["problems"]] == ["place-not-writable"]
+    pulled = copy.lace("pull", "other")
+    assert (pulled["problems"], _stored(alice)) == ([], before)
+    alice.run("sync", "other")
+    assert records(copy) <= records(alice)
+
+
+def test_a_copy_that_signs_as_this_vault_is_said_to_be_one(alice: Person) -> None:
+    """CYB-18, APP-13: of a new place it was said that another vault lies there than before, and to add it anew."""
+    found(alice)
+    desk = _same_machine(alice, "desk")
+    desk.lace("accept", alice.lace("invite", "desk")["invite"], "--name", "desk")
+    desk.lace("place", "add", "laptop", str(alice.folder))
+    desk.lace("sync", "laptop")
+    copy = alice.folder.with_name("copy")
+    shutil.copytree(alice.folder, copy)
+    told = alice.lace("place", "add", "other", str(copy), expect=2)["error"]
+    assert (told["message"], "lace adopt" in told["hint"]) == (
+        f"The vault in {copy} is a copy of this one: both sign as one node.",
+        True,
+    )
+    shutil.rmtree(alice.folder / ".vault")
+    shutil.copytree(desk.folder / ".vault", alice.folder / ".vault")
+    told = desk.lace("sync", "laptop", expect=21)["error"]
+    assert (told["code"], "a copy of this one" in told["message"], "lace adopt" in told["hint"]) == (
+        "wrong-drop",
+        True,
+        True,
+    )
 
 
 def test_what_is_no_vault_of_the_group_is_refused(alice: Person, bob: Person) -> None:
@@ -125,7 +194,9 @@ def test_a_vault_that_is_gone_or_another_is_told(alice: Person) -> None:
     third = Person("third", alice.home.parent / "third", alice.folder)
     third.write("t.txt", "t\n")
     third.lace("init", "--name", "third")
-    assert desk.lace("sync", "laptop", expect=21)["error"]["code"] == "wrong-drop"
+    error = desk.lace("sync", "laptop", expect=21)["error"]
+    way = f"lace place remove laptop; lace place add laptop {alice.folder}"
+    assert (error["code"], error["hint"]) == ("wrong-drop", f"If it is of your group: {way}")
 
 
 @pytest.mark.parametrize(
