@@ -6,13 +6,15 @@ All of it is one transaction: cut off anywhere there is no vault, and the same c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from vault.desks.paths import DOT_VAULT
-from vault.errors import CallerError
+from vault.errors import CallerError, LaceError
 from vault.files import make_directory, write_atomic
 from vault.identity.keys import KeyStore
+from vault.identity.markfile import make_marks
 from vault.lock import LOCK_SECONDS
 from vault.names import check_group_name, check_person
 from vault.notes.note import Note
@@ -88,11 +90,27 @@ def _identity(name: str, group: str, founding_plex: bytes) -> dict[Note[Any], ob
 
 
 def _prepare(folder: Path, around: Surroundings) -> SigningKey:
+    """Make the vault's directory and the node's key; where no key can lie, the folder is left as it was."""
     _refuse_begun(folder)
     dot = folder / DOT_VAULT
+    is_new = not dot.exists()
     make_directory(dot)
-    write_atomic(dot / ".gitignore", b"*\n")
-    return KeyStore(around.data_root).create(around.entropy(32))
+    try:
+        write_atomic(dot / ".gitignore", b"*\n")
+        make_marks(around.data_root)  # first, for a key without a mark would lie about for nothing
+        return KeyStore(around.data_root).create(around.entropy(32))
+    except LaceError:
+        if is_new:
+            _take_back(dot)
+        raise
+
+
+def _take_back(dot: Path) -> None:
+    """Remove a directory with nothing in it but what was made before it held a vault."""
+    with suppress(OSError):
+        if {path.name for path in dot.iterdir()} <= {".gitignore"}:
+            (dot / ".gitignore").unlink(missing_ok=True)
+            dot.rmdir()
 
 
 def _refuse_begun(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,6 +60,25 @@ def test_where_keys_cannot_lie_is_not_said_of_the_folder(alice: Person, tmp_path
     assert error["hint"].endswith("or name another directory in LACE_HOME.")
     del alice.environ["LACE_HOME"]
     assert alice.lace("init", "--name", "alice")["name"] == "alice"
+
+
+@pytest.mark.parametrize("name", ["", "keys", "marks"])
+def test_where_no_key_can_lie_nothing_is_left_in_the_folder(alice: Person, bob: Person, name: str) -> None:
+    """APP-2, LAZ-1: a directory of a vault that never was stayed in the folder, and of another key its file."""
+    alice.lace("init", "--name", "alice")
+    invite = alice.lace("invite", "bob")["invite"]
+    notes = bob.write("notes.md", "bob\n")
+    data = bob.home / "lace"
+    for words in (("init",), ("accept", invite)):
+        shutil.rmtree(data, ignore_errors=True)
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).write_text("")
+        error_of(bob.run("--json", *words, "--name", "bob"), "not-writable", 12)
+        assert list(bob.folder.iterdir()) == [notes]
+        assert not list(bob.home.rglob("*.key"))
+        (data / name).unlink()
+        assert bob.lace(*words, "--name", "bob")["name"] == "bob"
+        shutil.rmtree(bob.folder / ".vault")
 
 
 @pytest.mark.parametrize(

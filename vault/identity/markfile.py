@@ -15,7 +15,7 @@ from vault.files import FileMissing, make_directory, read_bounded, write_atomic
 from vault.identity.mark import MarkDamaged, MarkState
 from vault.records.hashes import Verifier
 
-__all__ = ["MarkFile", "mark_path"]
+__all__ = ["MarkFile", "make_marks", "mark_path"]
 
 _FILE_LIMIT = 1024  # bytes
 
@@ -29,6 +29,15 @@ def _decoded(data: bytes) -> MarkState:
 def mark_path(root: str | os.PathLike[str], vault: str) -> Path:
     """Return where the mark of a vault instance lies under a data root."""
     return Path(root) / "marks" / f"{vault}.mark"
+
+
+def make_marks(root: str | os.PathLike[str]) -> None:
+    """Make the directory of marks under a data root.
+
+    Raises:
+        DiskFull, NotWritable: it cannot be made.
+    """
+    make_directory(Path(root) / "marks", 0o700)
 
 
 class MarkFile:
