@@ -13,6 +13,7 @@ from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark
 from lace_tui.words.written import (
     UNFINISHED,
+    ended_lines,
     files_moved_text,
     moved_text,
     parts_lines,
@@ -88,6 +89,7 @@ def plan_lines(plan: Updated, keys: Mapping[str, str]) -> list[Content]:
     paths = [f"  {path}{' (merged)' if path in merged else ''}" for path in moves.written]
     paths += [f"- {path}" for path in moves.deleted]
     lines += [*path_lines(paths), *out_lines(moves.left_out), *_refused_lines(out.refused, keys)]
+    lines += [mark(line) for line in ended_lines(plan, planned=True)]
     lines += [mark(line, NOTE) for line in room_lines(out.more)]
     if out.waiting:
         lines.append(mark(_keeping_out(out.waiting, keys), BAD))
@@ -195,6 +197,7 @@ def update_card(done: Updated, late: Sequence[str], keys: Mapping[str, str]) -> 
     lines = [mark(f"= {moved}, {len(done.merged)} merged", GOOD)]
     if taken.sources:
         lines.append(mark(f"from {', '.join(taken.sources)}: {', '.join(map(str, taken.versions))}"))
+    lines += [mark(line) for line in ended_lines(done)]
     if done.saved:
         lines.append(mark("your own changes were committed first", QUIET))
     lines += [mark(line, NOTE) for line in room_lines(out.more)]

@@ -12,6 +12,7 @@ from lace_tui.words.written import (
     after_kept,
     changes_of,
     clash_lines,
+    ended_lines,
     kept_lines,
     moved_lines,
     moved_text,
@@ -118,4 +119,5 @@ def _lines(done: Updated, that: str, late: list[str], *, planned: bool) -> list[
             lines.append(f"{inert(that)} merged: {count}.")
         case _:
             lines.append(f"Nothing to do: your line has {inert(that)} already.")
-    return [*lines, *moved_lines(done.moves.written, done.moves.deleted), *skipped_lines(done.moves.left_out), *late]
+    lines += [*moved_lines(done.moves.written, done.moves.deleted), *ended_lines(done, planned=planned)]
+    return [*lines, *skipped_lines(done.moves.left_out), *late]

@@ -16,6 +16,7 @@ from lace_tui.words.written import (
     after_kept,
     changes_of,
     clash_lines,
+    ended_lines,
     kept_lines,
     moved_lines,
     moved_text,
@@ -224,6 +225,7 @@ def _update_lines(
     lines += [f"{inert(name)} has news too: {inert(update_of(name, is_only=False))}" for name in news]
     if not done.conflict:
         lines += moved_lines(moves.written, moves.deleted)
+    lines += ended_lines(done, planned=planned)
     lines += skipped_lines(moves.left_out)
     return lines + kept_lines(vault, desk, moves.kept)
 

@@ -29,6 +29,7 @@ __all__ = [
     "after_kept",
     "changes_of",
     "clash_lines",
+    "ended_lines",
     "files_moved_text",
     "kept_as_lines",
     "kept_lines",
@@ -123,6 +124,12 @@ def clash_lines(conflict: HeadConflict, who: str) -> list[str]:
     return [*lines, f"{_held_back_text(conflict.held_back)}."] if conflict.held_back else lines
 
 
+def ended_lines(done: Updated, *, planned: bool = False) -> list[str]:
+    """Return which conflicts ended by what was taken in, or would: who was told of one hears that it is over."""
+    has = "would end" if planned else "has ended"
+    return [f"Conflict {one.id} {has}: {inert(one.what)}." for one in done.ended]
+
+
 def moved_lines(written: Sequence[str], deleted: Sequence[str], most: int | None = SHOWN) -> list[str]:
     """Return the paths that a folder got, and with a dash those it lost; at most so many."""
     paths = chain(zip(repeat(" "), written), zip(repeat("-"), deleted))
@@ -207,6 +214,7 @@ def update_data(done: Updated) -> dict[str, Any]:
         "clashes_with_mine": done.conflict.is_mine if done.conflict else None,
         "held_back": done.conflict.held_back if done.conflict else 0,
         "conflict": (done.conflict.id or None) if done.conflict else None,
+        "ended": [one.id for one in done.ended],
         "saved": done.saved,
         "saves": done.saves,
         "skipped": skipped_data(done.moves.left_out),

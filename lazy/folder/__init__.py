@@ -3,7 +3,7 @@
 | module | holds |
 |---|---|
 | `update`, `coming`, `heads`, `permitted` | what an update takes in, and which heads stay out |
-| `merge_analysis`, `updated` | what is to be done with them, for an update and its plan alike, and the answer |
+| `merge_analysis`, `updated`, `ended` | what is done with them, or would be; the answer; which conflicts end by it |
 | `merging`, `desk_merge` | heads as one tree, by the graph or by a named strategy |
 | `strategy_analysis` | what is to be done by a named strategy, for a merge and its plan alike |
 | `moving`, `saving`, `written`, `left_out` | what an act would write, saves first, wrote, and left out |

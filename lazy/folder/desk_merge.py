@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from lazy.address import ResolvedCommit
 from lazy.conflicts import note_head_conflict
+from lazy.folder.ended import ended_since, open_in, would_end
 from lazy.folder.left_out import absent_now
 from lazy.folder.merge_analysis import Analysis
 from lazy.folder.moving import Moves, planned_follow
@@ -70,9 +71,10 @@ def merge_desk(
     if dry_run:
         return with_unfinished(_plan(vault, desk, merging, watch), late)
     finish_checkouts(vault, watch, desk)
-    before = absent_now(vault)
+    before, still_open = absent_now(vault), open_in(vault, desk)
     done = _merge(vault, desk, merging, watch)
-    return with_finished(replace(done, moves=as_written(vault, desk, done.moves, before)), late)
+    moves = as_written(vault, desk, done.moves, before)
+    return with_finished(replace(done, moves=moves, ended=ended_since(vault, still_open)), late)
 
 
 def _plan(vault: Vault, desk: str, merging: Merging, watch: Watch) -> Updated:
@@ -92,6 +94,7 @@ def _plan(vault: Vault, desk: str, merging: Merging, watch: Watch) -> Updated:
         moves=moves,
         merged=found.merged,
         conflict=found.conflict,
+        ended=would_end(vault, open_in(vault, desk), base, () if found.conflict else [merging.that.commit]),
     )
 
 

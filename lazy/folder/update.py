@@ -12,6 +12,7 @@ from functools import partial
 
 from lazy.conflicts import note_head_conflict
 from lazy.folder.coming import Coming, coming_in, taken_in
+from lazy.folder.ended import ended_since, open_in, would_end
 from lazy.folder.heads import missing, with_equal, without_superseded
 from lazy.folder.left_out import absent_now
 from lazy.folder.merge_analysis import Analysis, analyze, analyze_folder, of_nobody_here
@@ -69,9 +70,10 @@ def update(
         done = with_unfinished(_plan(vault, desk, peer, version, watch), late)
     else:
         finish_checkouts(vault, watch, desk)
-        before = absent_now(vault)
+        before, still_open = absent_now(vault), open_in(vault, desk)
         done = _update(vault, desk, peer, version, watch)
-        done = with_finished(replace(done, moves=as_written(vault, desk, done.moves, before)), late)
+        moves = as_written(vault, desk, done.moves, before)
+        done = with_finished(replace(done, moves=moves, ended=ended_since(vault, still_open)), late)
     waiting = waiting_releases(vault)
     lacking = waiting_in(vault, waiting, desk)
     parts = parts_here(vault, desk) if lacking else ()
@@ -116,8 +118,11 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
     coming = coming_in(vault, desk, peer, version)
     base = coming.base
     new = coming.new if peer or version else _asked_now(vault, desk, coming, watch)
+    still_open = open_in(vault, desk)
     if not new:
-        return Updated(coming.stands(vault), base.commit if base else None, not_taken=coming.not_taken)
+        ended = would_end(vault, still_open, base, ())
+        stands, commit = coming.stands(vault), base.commit if base else None
+        return Updated(stands, commit, not_taken=coming.not_taken, ended=ended)
     overlay = MemoryObjects(fallback=vault.store)
     found, tree = _foreseen(overlay, vault, desk, base, new, watch)
     moves = Moves() if found.tree is None else planned_follow(vault, desk, tree, found.tree, overlay, watch)
@@ -130,6 +135,7 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
         merged=found.merged,
         conflict=found.conflict,
         not_taken=coming.not_taken,
+        ended=would_end(vault, still_open, base, () if found.conflict else found.new),
     )
 
 

@@ -12,6 +12,7 @@ from lazy.folder.moving import Moves
 from vault.revisions.history import Relation
 
 if TYPE_CHECKING:
+    from lazy.folder.ended import EndedConflict
     from lazy.folder.permitted import Refused
     from vault.desks.path_conflict import PathConflict
     from vault.names import Version
@@ -140,6 +141,7 @@ class Updated:
         not_taken: what stays out.
         is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
         is_finished: whether one was, and what that wrote and deleted is named with the rest.
+        ended: the conflicts that were open before and are not any more.
 
     Raises:
         ValueError: heads clash and something was made or written of them, or nothing that clashes is named.
@@ -157,6 +159,7 @@ class Updated:
     not_taken: NotTakenIn = NotTakenIn()
     is_unfinished: bool = False
     is_finished: bool = False
+    ended: tuple[EndedConflict, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.conflict is not None) != (self.relation is Relation.CONFLICTING):

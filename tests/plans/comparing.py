@@ -76,6 +76,7 @@ _SAME = frozenset(
         "refused",
         "away",
         "more",
+        "ended",
         "lacking",
         "parts",
         "sources",

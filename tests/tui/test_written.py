@@ -22,6 +22,7 @@ from lazy.address import resolve
 from lazy.came import Came, ExchangeResult
 from lazy.contested import Status
 from lazy.folder.checkout_files import Foreseen
+from lazy.folder.ended import EndedConflict
 from lazy.folder.going_back import check_out, plan_check_out
 from lazy.folder.last_act import Undone
 from lazy.folder.moving import Moves
@@ -75,6 +76,13 @@ def test_what_keeps_releases_out_is_named() -> None:
         update = Updated(Relation.MERGEABLE, taken=_OF_BOB, not_taken=NotTakenIn(waiting=waiting))
         for lines in (plan_lines(update, {}), update_card(update, (), {}).lines):
             assert lines[-1].plain.endswith(f" what is newest out: {named} (2 lists all that are open)")
+
+
+def test_conflicts_that_an_update_ends_are_told() -> None:
+    """LAZ-36, APP-4: whoever saw one among what is open sees it go, in the plan and on the card."""
+    update = Updated(Relation.BEHIND, taken=_OF_BOB, ended=(EndedConflict("0123456789ab", "main 1.1.0"),))
+    for lines, has in ((plan_lines(update, {}), "would end"), (update_card(update, (), {}).lines, "has ended")):
+        assert f"Conflict 0123456789ab {has}: main 1.1.0." in [line.plain for line in lines]
 
 
 def test_what_a_merge_had_no_room_for_is_told() -> None:
