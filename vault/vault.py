@@ -44,6 +44,10 @@ __all__ = [
     "was_finished",
 ]
 
+_LOST_STORE = (
+    "The vault in {} has lost its store, store.db: it is gone, or has no bytes. No repair brings it back: packs hold"
+    " contents without names and no log entry; the files in the folder stay as they are."
+)
 _LOST_NODE = "The store of the vault in {} has lost whose vault it is."
 READABLE = "lazy"  # directory in it of the files that are for people to read
 
@@ -129,7 +133,7 @@ def _refuse(found: Standing, opening: Opening, folder: Path) -> None:
         case Answer.UNFINISHED:
             raise VaultUnfinished(f"The vault in {folder} was never finished.")
         case Answer.BEYOND if found is Standing.LOST:
-            raise StoreDamaged(f"The vault in {folder} has lost its store.", hint=BEYOND)
+            raise StoreDamaged(_LOST_STORE.format(folder), hint=BEYOND)
         case Answer.BEYOND:
             raise StoreDamaged(_LOST_NODE.format(folder), hint=BEYOND)
         case Answer.DAMAGED:

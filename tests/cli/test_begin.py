@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -446,6 +447,31 @@ def test_a_vault_whose_store_is_gone_is_damaged_and_not_absent(alice: Person, tm
         told = alice.run("--json", *words).json["error"]
         assert (told["code"], "has lost its store" in told["message"]) == ("store-damaged", True)
         assert "join again with: lace accept INVITE" in told["hint"]
+
+
+def test_a_store_of_no_bytes_is_said_to_be_beyond_repair_and_its_way_out_works(alice: Person, bob: Person) -> None:
+    """APP-13, LAZ-1: its packs were whole, and nothing said that these alone bring nothing back, or what stays."""
+    alice.lace("init", "--name", "alice")
+    content = alice.write("large.bin", Random(7).randbytes(100_000)).read_bytes()
+    alice.lace("release", "1.0.0")
+    stick = str(alice.folder.with_name("stick"))
+    alice.lace("place", "add", "stick", stick)
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (bob, alice, bob):
+        person.run("sync", "stick")
+    (alice.folder / ".vault" / "store.db").write_bytes(b"")
+    assert list((alice.folder / ".vault" / "packs").iterdir())
+    for words in (["status"], ["fsck"], ["fsck", "--repair"]):
+        told = error_of(alice.run("--json", *words), "store-damaged", 41)
+        assert "packs hold contents without names" in told["message"]
+        assert "the files in the folder stay as they are" in told["message"]
+    (alice.folder / ".vault").rename(alice.home / "away")
+    alice.lace("accept", bob.lace("invite", "alice")["invite"], "--name", "alice")
+    for person in (alice, bob, alice):
+        person.run("sync", "stick")
+    assert alice.lace("update")["written"] == []
+    assert (alice.folder / "large.bin").read_bytes() == content
+    assert alice.lace("fsck")["ok"]
 
 
 def test_a_vault_is_begun_once_whoever_it_is_that_asks(alice: Person) -> None:
