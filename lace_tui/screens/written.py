@@ -13,6 +13,8 @@ from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark
 from lace_tui.words.written import (
     UNFINISHED,
+    clash_text,
+    deleted_lines,
     ended_lines,
     files_moved_text,
     moved_text,
@@ -80,7 +82,8 @@ def plan_lines(plan: Updated, keys: Mapping[str, str]) -> list[Content]:
             lines.append(mark(f"Your work and that of {plan.taken.source} are merged into one commit."))
         case Relation.CONFLICTING:
             lines.append(mark(f"! These do not merge by themselves with {plan.taken.source}:", BAD))
-            lines += path_lines([f"  ! {clash.path} ({clash.kind})" for clash in plan.clashes], BAD)
+            lines += path_lines([f"  ! {clash_text(clash)}" for clash in plan.clashes], BAD)
+            lines += [mark(line) for line in deleted_lines(plan.clashes)]
             lines.append(mark("No file changes; the conflict is noted, for you to decide."))
             lines += _held_back_lines(plan.conflict)
         case _ if not out.refused:

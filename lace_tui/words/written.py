@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lazy.folder.last_act import Undone
     from lazy.folder.updated import HeadConflict, Updated
     from lazy.resolving.kept_texts import KeptText
+    from vault.desks.path_conflict import PathConflict
     from vault.desks.plan import Skip
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "after_kept",
     "changes_of",
     "clash_lines",
+    "clash_text",
+    "deleted_lines",
     "ended_lines",
     "files_moved_text",
     "kept_as_lines",
@@ -48,7 +51,9 @@ __all__ = [
     "update_data",
 ]
 
-UNFINISHED = "The last update of this folder was cut off, and would be finished first."
+UN_DELETED = "delete/edit"  # its name in `vault.desks.path_conflict`, which few answers need
+FINISHED = "The last update of this folder was cut off, and would be finished first."
+_DELETED = "delete/edit"  # its name in `vault.desks.path_conflict`, which few answers need
 FINISHED = "The last update of this folder was cut off."
 
 
@@ -119,9 +124,23 @@ def clash_lines(conflict: HeadConflict, who: str) -> list[str]:
     """Return which files two lines changed in the same places, and how many others wait for a decision about them."""
     whose = f"{who} and you" if conflict.is_mine else who
     lines = [f"! {whose} changed the same places; nothing was changed in your folder:"]
-    lines += [f"  {inert(clash.path)} ({clash.kind})" for clash in conflict.paths[:SHOWN]]
-    lines += more_lines(len(conflict.paths), SHOWN)
+    lines += [f"  {inert(clash_text(clash))}" for clash in conflict.paths[:SHOWN]]
+    lines += [*more_lines(len(conflict.paths), SHOWN), *deleted_lines(conflict.paths)]
     return [*lines, f"{_held_back_text(conflict.held_back)}."] if conflict.held_back else lines
+
+
+def clash_text(clash: PathConflict) -> str:
+    """Return a path that needs a person and why: with its name before a side renamed it, by which others have it."""
+    return f"{clash.path}{f', renamed from {clash.old}' if clash.old else ''} ({clash.kind})"
+
+
+def deleted_lines(clashes: Sequence[PathConflict]) -> list[str]:
+    """Return what delete/edit means, where a path clashes so: who moved a file and rewrote it deleted nothing."""
+    if not any(clash.kind == "delete/edit" for clash in clashes):
+        return []
+    return [
+        "delete/edit: one side has it no more, the other changed it. A file that was moved and rewritten counts so."
+    ]
 
 
 def ended_lines(done: Updated, *, planned: bool = False) -> list[str]:
@@ -210,7 +229,10 @@ def update_data(done: Updated) -> dict[str, Any]:
         "kept": list(done.moves.kept),
         "unfinished": done.is_unfinished,
         "merged": list(done.merged),
-        "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.clashes],
+        "conflicts": [
+            {"path": clash.path, "kind": clash.kind, "is_text": clash.is_text, "renamed_from": clash.old or None}
+            for clash in done.clashes
+        ],
         "clashes_with_mine": done.conflict.is_mine if done.conflict else None,
         "held_back": done.conflict.held_back if done.conflict else 0,
         "conflict": (done.conflict.id or None) if done.conflict else None,

@@ -277,3 +277,29 @@ def test_what_friends_clash_in_by_its_old_name_is_as_i_have_it_by_my_own(shelf: 
         cara.lace("commit", "-m", "moved")
     _decided(cara, "2.0.0", "--merged", "3.0.0", "--yes")
     assert _files(cara) == {"c.txt": _with("cara")}
+
+
+def test_a_clash_is_named_with_the_name_before(pair: tuple[Person, Person]) -> None:
+    """LAZ-39, APP-4: bob's folder has no file of the name that he was told; and who moved one deleted nothing."""
+    alice, bob = pair
+    alice.write("m.txt", _BASE)
+    alice.write("n.txt", "".join(f"{number}\n" for number in range(50)))
+    alice.lace("release", "1.1.0")
+    for person in (alice, bob):
+        person.run("sync", "stick")
+    bob.lace("update")
+    (alice.folder / "m.txt").rename(alice.folder / "moved.txt").write_text(_with("alice"))
+    (alice.folder / "n.txt").rename(alice.folder / "far.txt").write_text("something else\n")
+    bob.write("m.txt", _with("bob"))
+    bob.write("n.txt", "bob\n" + "".join(f"{number}\n" for number in range(50)))
+    for person, version in ((alice, "1.2.0"), (bob, "1.3.0")):
+        person.lace("release", version)
+    for person in (alice, bob, alice):
+        person.run("sync", "stick")
+    for person in (alice, bob):
+        clashes = person.lace("update", "--dry-run", expect=1)["conflicts"]
+        assert {clash["path"]: clash["renamed_from"] for clash in clashes} == {"moved.txt": "m.txt", "n.txt": None}
+        told = person.text("update", "--dry-run", expect=1)
+        assert (
+            "  moved.txt, renamed from m.txt (content)\n  n.txt (delete/edit)\ndelete/edit: one side has it no" in told
+        )
