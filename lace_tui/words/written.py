@@ -51,8 +51,7 @@ __all__ = [
     "update_data",
 ]
 
-UN_DELETED = "delete/edit"  # its name in `vault.desks.path_conflict`, which few answers need
-FINISHED = "The last update of this folder was cut off, and would be finished first."
+UNFINISHED = "The last update of this folder was cut off, and would be finished first."
 _DELETED = "delete/edit"  # its name in `vault.desks.path_conflict`, which few answers need
 FINISHED = "The last update of this folder was cut off."
 

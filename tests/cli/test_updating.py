@@ -343,7 +343,8 @@ def test_update_that_clashes_changes_nothing_and_names_the_way(pair: tuple[Perso
     data = bob.lace("update", expect=1)
     assert tree_of(bob.folder) == before
     assert data["relation"] == "conflicting"
-    assert data["conflicts"] == [{"path": "notes.md", "kind": "content", "is_text": True}]
+    clash = {"path": "notes.md", "kind": "content", "is_text": True, "renamed_from": None}
+    assert data["conflicts"] == [clash]
     assert data["next"] == "lace conflicts", "the choices, which no shell takes, are in the words of a person"
     text = bob.text("update", expect=1)
     assert "  notes.md (content)" in text
