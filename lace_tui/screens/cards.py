@@ -196,6 +196,10 @@ def _result_lines(result: PlaceResult, keys: Mapping[str, str], *, is_named: boo
     lines = [mark(f"{result.name}: ") + counts if is_named else counts]
     if result.queued:
         lines.append(mark("o not reached; what waits for it stays in the queue", BAD))
+    if result.waiting:
+        from lace_tui.words.standing import came_since_text  # no part of the first frame
+
+        lines.append(mark(f"^ {came_since_text(result.waiting)}: sync it again", NOTE))
     lines += [
         mark(f"v {release.name} {release.desk} {release.version}, {release.changed}", NOTE)
         for release in result.came.releases[:_LISTED]

@@ -9,9 +9,10 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.quick import status_stamp
-from lace_tui.verbs.status import fault_data, status_data, status_text, waiting_text
+from lace_tui.verbs.status import fault_data, status_data, status_text
 from lace_tui.words.folder import SHOWN
 from lace_tui.words.inert import inert
+from lace_tui.words.standing import waiting_text
 from lazy.noted_visits import sync_command
 from lazy.places.registry import known_faults
 from lazy.queue import QueueEntry, QueueState, queue, waiting_records

@@ -10,7 +10,7 @@ from lace_tui.cli.output import Paint
 from lace_tui.verbs.presence import beacon_data, beacon_note, clock_data, clock_note
 from lace_tui.words.folder import update_of
 from lace_tui.words.inert import inert
-from lace_tui.words.standing import CUT_OFF, place_problems, records_text, text_until
+from lace_tui.words.standing import CUT_OFF, place_problems, text_until, waiting_text
 from lace_tui.words.times import moment
 from lazy.noted_visits import sync_command
 from lazy.status import DeskStatus, PeerStatus, PlaceStatus, Status
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     Trees = Mapping[str, Changes | LaceError]  # what changed in each desk's folder, or why that cannot be said
 
 __all__ = ["fault_data", "status_data", "status_text"]
-__all__ += ["waiting_text"]
 
 _LEFT_SHOWN = 5  # files of one desk that are named
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -55,6 +54,10 @@ def status_data(found: Status, trees: Trees | None) -> dict[str, Any]:
         "name": found.name,
         "group": found.group,
         "member": found.member,
+        "waits_by_name": found.waits_by_name,
+        "spent_on": found.spent_on or None,
+        "left": [{"name": name, "command": way} for name, way in found.left],
+        "empty": found.is_empty,
         "desks": [_desk_data(desk, trees) for desk in found.desks],
         "unmapped": list(found.unmapped),
         "ahead": found.ahead,
@@ -312,11 +315,6 @@ def _place_lines(place: PlaceStatus, paint: Paint) -> list[str]:
 
 def _utc(fault: PlaceFault) -> str:
     return Tai.parse(fault.when).to_utc_iso()
-
-
-def waiting_text(count: int) -> str:
-    """Return how many records wait, as the start of a phrase."""
-    return f"{records_text(count)} {'waits' if count == 1 else 'wait'}"
 
 
 def fault_data(fault: PlaceFault | None) -> dict[str, Any] | None:

@@ -333,10 +333,9 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
         asked = " to ask for it; nothing was written there" if result.only_read else " written"
         lines.append("  " + paint.faint(f"{read} read, {written}{asked}"))
         if result.waiting:
-            from lace_tui.verbs.status import waiting_text  # most syncs are of one place
+            from lace_tui.words.standing import came_since_text  # most syncs are of one place
 
-            came = f"{waiting_text(result.waiting)} for it, for they came elsewhere since"
-            lines.append(f"  {came}: {inert(sync_command(result.name))}")
+            lines.append(f"  {came_since_text(result.waiting)}: {inert(sync_command(result.name))}")
         if result.safe_to_remove:
             lines.append("  " + paint.good("safe to remove"))
     return "\n".join(lines)

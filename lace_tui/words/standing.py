@@ -13,7 +13,7 @@ from vault.records import Tai
 if TYPE_CHECKING:
     from lazy.resolving.left_texts import LeftText
 
-__all__ = ["CUT_OFF", "place_problems", "records_text", "text_until"]
+__all__ = ["CUT_OFF", "came_since_text", "place_problems", "records_text", "text_until", "waiting_text"]
 
 CUT_OFF = "an update was cut off, or left files that were saved meanwhile"
 _PROBLEMS = 3  # of one place that are told
@@ -41,3 +41,13 @@ def records_text(count: int) -> str:
     if not count:
         return ""
     return f"{MANY:,} records or more" if count == MANY else plural(count, "record")
+
+
+def waiting_text(count: int) -> str:
+    """Return how many records wait, as the start of a phrase."""
+    return f"{records_text(count)} {'waits' if count == 1 else 'wait'}"
+
+
+def came_since_text(count: int) -> str:
+    """Return what is said of records that came at another place after this one was visited."""
+    return f"{waiting_text(count)} for it, for {'it' if count == 1 else 'they'} came elsewhere since"

@@ -208,10 +208,14 @@ def test_who_left_the_one_who_can_let_them_in_is_told_how_to_meet_again(pair: tu
     with open_vault(bob) as vault:
         (need,) = (need for need in read_home(vault).needs if need.kind is NeedKind.MEMBERSHIP)
     assert need.command == line.removeprefix(told)
+    status = bob.lace("status")
+    assert (status["left"], status["waits_by_name"]) == ([{"name": "alice", "command": need.command}], True)
     bob.lace(*words_of(need.command)[1:])
     bob.lace("sync")
     assert bob.lace("status")["member"]
     assert told not in bob.text("status")
+    status = bob.lace("status")
+    assert (status["left"], status["waits_by_name"], status["spent_on"], status["empty"]) == ([], False, None, False)
 
 
 def test_a_new_key_is_not_told_in_the_app_that_its_old_one_used_the_invitation_up(pair: tuple[Person, Person]) -> None:

@@ -21,6 +21,7 @@ from lace_tui.words.written import clash_lines
 from lazy.address import resolve
 from lazy.came import Came, ExchangeResult
 from lazy.contested import Status
+from lazy.endings import Done
 from lazy.folder.checkout_files import Foreseen
 from lazy.folder.ended import EndedConflict
 from lazy.folder.going_back import check_out, plan_check_out
@@ -222,6 +223,15 @@ def test_a_sync_says_how_much_more_it_refused_and_what_cannot_be_read() -> None:
     assert "! damaged: 2 records in bob's mailbox cannot be read there" in said
     assert "  bob has 2 unreleased commits (not shared, none of our concern)" in said
     assert card.is_bad
+
+
+def test_a_sync_of_several_places_says_what_came_after_one_was_visited() -> None:
+    """LAZ-24, APP-5: the card called a stick safe to remove, and what its reader waits for did not lie on it."""
+    one = PlaceResult("stick", "drop", ending=Done(safe_to_remove=True), waiting=3, next="lace sync stick")
+    said = [line.plain for line in sync_card([one, PlaceResult("other", "drop", waiting=1)], 1.0, {}).lines]
+    assert "^ 3 records wait for it, for they came elsewhere since: sync it again" in said
+    assert "^ 1 record waits for it, for it came elsewhere since: sync it again" in said
+    assert sum("came elsewhere" in line for line in said) == 2
 
 
 def test_a_visit_names_who_was_let_in_and_who_was_revoked() -> None:
