@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -71,14 +74,28 @@ class _Files(SimpleHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        if not isinstance(sys.exc_info()[1], OSError):  # whoever trusts no certificate, or has enough, hangs up
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+    def get_request(self) -> tuple[socket.socket, object]:
+        line, address = super().get_request()
+        line.settimeout(30)
+        return line, address
+
+
 @contextmanager
-def plain_server(directory: Path, *, tags: bool = True, floods: bool = False) -> Iterator[tuple[str, Log]]:
+def plain_server(
+    directory: Path, *, tags: bool = True, floods: bool = False, tls: ssl.SSLContext | None = None
+) -> Iterator[tuple[str, Log]]:
     """Serve a directory; with `tags` as nginx does (entity tags and ranges), else as Python's own server.
 
-    One that `floods` says that a file is the same, and sends 64 MiB after it to whoever reads them.
+    One that `floods` says that a file is the same, and sends 64 MiB after it to whoever reads them; with `tls` it
+    speaks HTTPS.
     """
     log = Log()
-    with _running(partial(_Files, directory=str(directory), log=log, tags=tags, floods=floods)) as uri:
+    with _running(partial(_Files, directory=str(directory), log=log, tags=tags, floods=floods), tls) as uri:
         yield uri, log
 
 
@@ -98,13 +115,15 @@ def lying_server(answer: Callable[[str], bytes]) -> Iterator[str]:
 
 
 @contextmanager
-def _running(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+def _running(handler: Callable[..., BaseHTTPRequestHandler], tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    with _Server(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
+        if tls is not None:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}/"
+            yield f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}/"
         finally:
             server.shutdown()
             thread.join()
