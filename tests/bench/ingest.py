@@ -10,12 +10,10 @@ is done batch by batch in turn with the records, on the same processors, and eac
 from __future__ import annotations
 
 import gc
-import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +22,7 @@ from nacl import bindings
 
 from lace_tui.__main__ import GARBAGE
 from lazy.receiving.receive import Receiver
+from tests.bench.processors import all_processors, only_on
 from tests.bench.table import Figure
 from tests.vault.vaults import around, befriend, found, write
 from vault.desk_folders import MAIN
@@ -46,8 +45,8 @@ def figures(quick: bool) -> Iterator[Figure]:
     count, repeats = (2_000, 1) if quick else (20_000, 5)
     gc.set_threshold(*GARBAGE)  # as the program does, for every run here
     hold_freed()
-    every = os.sched_getaffinity(0)
-    turns = {"one processor": ({min(every)}, 0.5)}
+    every = all_processors()
+    turns = {"one processor": (set(sorted(every)[:1]), 0.5)}
     if len(every) > 1:
         turns["all of them"] = (every, 0.75)
     runs: dict[str, list[tuple[float, float]]] = {turn: [] for turn in turns}
@@ -60,7 +59,7 @@ def figures(quick: bool) -> Iterator[Figure]:
                 home = root / f"{turn}-{repeat}"
                 shutil.copytree(root / "home", home)
                 world = replace(around(home, "bob"), processors=len(processors))
-                with Vault(home / "bob", world) as bob, _on(processors):
+                with Vault(home / "bob", world) as bob, only_on(processors):
                     runs[turn].append(_rates(bob, records, signed))
                 shutil.rmtree(home)
     for turn, (_, promised) in turns.items():
@@ -127,13 +126,3 @@ def _seconds(act: Callable[[], None]) -> float:
     begun = time.perf_counter()
     act()
     return time.perf_counter() - begun
-
-
-@contextmanager
-def _on(processors: set[int]) -> Iterator[None]:
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, processors)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)

@@ -13,13 +13,13 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 
 from tests.bench.bare import HASHED, PIECE, PLAIN, Serving, download, serve_bare, serving, tell_time
+from tests.bench.processors import apart, only_on
 from tests.bench.table import Figure
 from tests.live import servers
 from tests.people import Person
@@ -49,12 +49,12 @@ def figures(quick: bool) -> Iterator[Figure]:
     size, repeats = (20_000_000, 3) if quick else (200_000_000, 15)
     hold_freed()  # as the program does; both servers are forks of this process
     records = _records(size)
-    near, far = _processors()
+    near, far = apart()
     with (
-        _only_on(far),
+        only_on(far),
         serving(partial(_bare, records)) as bare,
         serving(partial(_live, records)) as live,
-        _only_on(near),
+        only_on(near),
     ):
         acts = [
             (bare, lambda: download(bare.port, size, PLAIN)),
@@ -72,30 +72,6 @@ def figures(quick: bool) -> Iterator[Figure]:
     yield Figure("raw", f"{what}: both ends", ours_cpu, "CPU s", bare_name, plain_cpu)
     yield Figure("raw", f"{what}: both ends", ours_cpu, "CPU s", "the same with its digest", hashed_cpu)
     yield Figure("raw", f"{size // 10**6} MB pulled into a vault", rate / _pull(size), unit, bare_name, rate / plain)
-
-
-def _processors() -> tuple[set[int], set[int]]:
-    """Return which processors the near and the far end run on: apart, as the two ends of a line are.
-
-    Else it is chance whether both ends of a download share one, which takes it twice as long.
-    """
-    if not hasattr(os, "sched_getaffinity") or len(all_ := sorted(os.sched_getaffinity(0))) < 2:
-        return set(), set()
-    return {all_[-1]}, set(all_[:-1])
-
-
-@contextmanager
-def _only_on(processors: set[int]) -> Iterator[None]:
-    """Run on these only, as do processes that are begun meanwhile."""
-    if not processors:
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, processors)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
 
 
 def _records(size: int) -> list[bytes]:
