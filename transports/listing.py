@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
+from io import BytesIO
 from itertools import groupby
 from math import isqrt
 from operator import itemgetter
@@ -126,15 +127,14 @@ class Listing:
 
     def only(self, wanted: Collection[RecordHash]) -> Run:
         """Return a run of what is listed of the wanted records; its tables are those of all."""
-        entries, size = self._run.entries, ENTRY.size
-        found = sorted(index for index, _ in self._find(wanted))
-        chosen = bytearray()
-        for index in found:
-            chosen += entries[index * size : (index + 1) * size]
-        return replace(self._run, covers=(), entries=bytes(chosen))
+        entries, size = memoryview(self._run.entries), ENTRY.size
+        chosen = BytesIO()  # which gives out what was written without a copy
+        for index, _ in self._find(wanted):
+            chosen.write(entries[index * size : (index + 1) * size])
+        return replace(self._run, covers=(), entries=chosen.getvalue())
 
     def _find(self, wanted: Collection[RecordHash]) -> Iterator[tuple[int, int]]:
-        """Yield the number of the entry of each wanted record that is listed, with that of its frame."""
+        """Yield the number of the entry of each wanted record that is listed, with that of its frame, in order."""
         entries, size = self._run.entries, ENTRY.size
         if len(wanted) * _SCAN_SHARE > len(self):
             chosen: Container[object] = wanted if isinstance(wanted, Set) else set(wanted)
@@ -142,9 +142,8 @@ class Listing:
                 if (KINDS[kind], digest) in chosen:
                     yield index, frame
             return
-        for record in wanted:
-            if (at := self._search(record)) is not None:
-                yield at, _FRAME.unpack_from(entries, at * size + _FRAME_AT)[0]
+        for at in sorted(at for record in wanted if (at := self._search(record)) is not None):
+            yield at, _FRAME.unpack_from(entries, at * size + _FRAME_AT)[0]
 
     def _by_frame(self, found: Iterable[tuple[int, int]]) -> Iterator[tuple[int, Iterable[int]]]:
         """Yield each frame that some entries name, in order, with the numbers of these: four bytes an entry."""

@@ -67,7 +67,8 @@ GOOD = ENTRY.pack(ord("P"), ord("+"), 0, 0, 0, 10, bytes(32))
 def tables(form: str, text: str, *entries: bytes) -> bytes:
     """Return a run of these tables and entries; in columns, unless the form is the former one."""
     rows = b"".join(entries)
-    return zstandard.compress(f"{form}\n{text}\n".encode() + (rows if form == FORMS[1] else planes(rows, ENTRY.size)))
+    body = rows if form == FORMS[1] else b"".join(planes(rows, ENTRY.size))
+    return zstandard.compress(f"{form}\n{text}\n".encode() + body)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -289,7 +289,7 @@ def test_lists_that_break_the_format_are_refused(raw: bytes) -> None:
 )
 def test_a_list_of_kilobytes_costs_less_than_64_mib(lines: list[bytes], rows: int, is_read: bool) -> None:
     """CYB-17, faults.md row 14: each of these took hundreds of MiB before anything of it was compared."""
-    body = planes(struct.pack("<BHI", ord("P"), 0, 1) * rows, 7)
+    body = b"".join(planes(struct.pack("<BHI", ord("P"), 0, 1) * rows, 7))
     bomb = zstandard.compress(b"\n".join([b"lace-list/0", *lines]) + b"\n\n" + body)
     del body
     tracemalloc.start()

@@ -85,7 +85,7 @@ class BundleList:
             check_app(app)
         lines = [_MAGIC.decode().rstrip(), *(f"app {app}" for app in self._apps), *self._lines]
         tables = ("\n".join(lines) + "\n\n").encode()
-        raw = b"".join((tables, planes(bytes(self._rows), _ROW.size), *self._digests))
+        raw = b"".join((tables, *planes(bytes(self._rows), _ROW.size), *self._digests))
         return zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True).compress(raw)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Iterator
 from io import BytesIO
 from typing import TypeVar
 
@@ -49,13 +50,13 @@ _MOST_COVERED = 4096  # names of runs; a head has room for some dozens
 _LEVEL = 6  # digests do not compress; the rest does at any level
 
 
-def planes(rows: bytes, size: int) -> bytes:
-    """Return rows of so many bytes as columns: all first bytes, then all second ones, and so on."""
-    return b"".join(rows[at::size] for at in range(size))
+def planes(rows: bytes, size: int) -> Iterator[bytes]:
+    """Yield rows of so many bytes as columns: all first bytes, then all second ones, and so on."""
+    return (rows[at::size] for at in range(size))
 
 
 def joined(columns: bytes | memoryview, size: int) -> bytes:
-    """Return the rows that `planes` made columns of; the number of bytes is a multiple of the size."""
+    """Return the rows of the columns that `planes` gives; the number of bytes is a multiple of the size."""
     return bytes(_rows(columns, size))
 
 
@@ -88,7 +89,13 @@ def encode_run(run: Run) -> tuple[bytes, RunRef]:
     if is_long or len(tables) > RUN_TABLES_LIMIT or len(tables) + len(run.entries) > RUN_RAW_LIMIT:
         raise BadRun(f"An index run of {len(run)} entries is larger than the format allows.")
     compressor = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True)
-    data = compressor.compress(tables + planes(run.entries, ENTRY.size))
+    stream = compressor.compressobj(size=len(tables) + len(run.entries))
+    out = BytesIO()  # a large run is not in memory twice for it
+    out.write(stream.compress(tables))
+    for column in planes(run.entries, ENTRY.size):
+        out.write(stream.compress(column))
+    out.write(stream.flush())
+    data = out.getvalue()
     return data, RunRef(blake3(data).digest(), len(run), len(data))
 
 
