@@ -5,7 +5,8 @@ All of it is one transaction: cut off anywhere there is no vault, and the same c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,9 @@ __all__ = ["Also", "VaultExists", "enter_vault", "found_vault"]
 
 Also = Callable[[Vault, Writer], None]
 """What else must be there from the beginning; called inside the transaction that makes the vault, at its end."""
+
+
+_OWN_IGNORE = ".gitignore"  # of a vault's directory
 
 
 class VaultExists(CallerError):
@@ -93,24 +97,24 @@ def _prepare(folder: Path, around: Surroundings) -> SigningKey:
     """Make the vault's directory and the node's key; where no key can lie, the folder is left as it was."""
     _refuse_begun(folder)
     dot = folder / DOT_VAULT
-    is_new = not dot.exists()
-    make_directory(dot)
+    made = [path for path in (dot, *dot.parents) if not os.path.exists(path)]  # noqa: PTH110 - it may not be looked into
     try:
-        write_atomic(dot / ".gitignore", b"*\n")
+        make_directory(dot)
+        write_atomic(dot / _OWN_IGNORE, b"*\n")
         make_marks(around.data_root)  # first, for a key without a mark would lie about for nothing
         return KeyStore(around.data_root).create(around.entropy(32))
     except LaceError:
-        if is_new:
-            _take_back(dot)
+        _take_back(made)
         raise
 
 
-def _take_back(dot: Path) -> None:
-    """Remove a directory with nothing in it but what was made before it held a vault."""
-    with suppress(OSError):
-        if {path.name for path in dot.iterdir()} <= {".gitignore"}:
-            (dot / ".gitignore").unlink(missing_ok=True)
-            dot.rmdir()
+def _take_back(made: Sequence[Path]) -> None:
+    """Remove directories that were made, the innermost first; of a vault's what it begins with, if that is all."""
+    for path in made:
+        with suppress(OSError):
+            if path.name == DOT_VAULT and [one.name for one in path.iterdir()] == [_OWN_IGNORE]:
+                (path / _OWN_IGNORE).unlink()
+            path.rmdir()
 
 
 def _refuse_begun(folder: Path) -> None:

@@ -75,7 +75,8 @@ def test_where_no_key_can_lie_nothing_is_left_in_the_folder(alice: Person, bob: 
         (data / name).parent.mkdir(parents=True, exist_ok=True)
         (data / name).write_text("")
         error_of(bob.run("--json", *words, "--name", "bob"), "not-writable", 12)
-        assert list(bob.folder.iterdir()) == [notes]
+        error_of(bob.run("--json", "-C", "new/deep", *words, "--name", "bob"), "not-writable", 12)
+        assert list(bob.folder.iterdir()) == [notes], "nor a folder that was named and is not there"
         assert not list(bob.home.rglob("*.key"))
         (data / name).unlink()
         assert bob.lace(*words, "--name", "bob")["name"] == "bob"
