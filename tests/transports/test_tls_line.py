@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import socket
 import ssl
@@ -176,3 +177,34 @@ def test_what_a_line_does_not_take_at_once_goes_first_and_once(context: ssl.SSLC
                 break
         assert _read(line, 100) == b"thanks"
     assert came == data + b"end"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda line: line.sendmsg([b"secret"]),
+        lambda line: line.sendto(b"secret", ("127.0.0.1", 9)),
+        lambda line: line.sendfile(io.BytesIO(b"secret")),
+        lambda line: line.send(b"secret", socket.MSG_DONTWAIT),
+        lambda line: line.sendall(b"secret", socket.MSG_DONTWAIT),
+        lambda line: line.recv(4, socket.MSG_PEEK),
+        lambda line: line.recv_into(bytearray(4), 4, socket.MSG_PEEK),
+        lambda line: line.recvfrom(4),
+        lambda line: line.recvfrom_into(bytearray(4)),
+        lambda line: line.recvmsg(4),
+        lambda line: line.recvmsg_into([bytearray(4)]),
+        lambda line: line.dup(),
+    ],
+)
+def test_no_call_of_a_socket_goes_past_tls(call: Callable[[TlsLine], object]) -> None:
+    """CYB-17, INT-122: what is sent would be read by anybody on the line, and what comes was proven by nobody."""
+    came = bytearray()
+
+    def far(wire: socket.socket) -> None:
+        wire.sendall(b"forged")
+        while part := wire.recv(100):
+            came.extend(part)
+
+    with _line(far) as line, pytest.raises(ValueError, match="past TLS"):
+        call(line)
+    assert not came

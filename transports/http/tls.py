@@ -10,7 +10,7 @@ import socket
 import ssl
 from contextlib import suppress
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, Never
 
 __all__ = ["TlsLine"]
 
@@ -102,18 +102,18 @@ class TlsLine(socket.socket):
 
     def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
         """Do as `read` does."""
-        del flags
+        self._refuse_flags(flags)
         return self.read(nbytes or len(buffer), buffer)
 
     def recv(self, bufsize: int, flags: int = 0) -> bytes:
         """Return what is there, at most so many bytes; none at the end."""
-        del flags
+        self._refuse_flags(flags)
         room = bytearray(bufsize)
         return bytes(room[: self.read(bufsize, room)])
 
     def send(self, data: Any, flags: int = 0) -> int:
         """Send some bytes and return how many: what the line does not take of them now goes before all else."""
-        del flags
+        self._refuse_flags(flags)
         self._flush()
         taken = self._tls.write(memoryview(data)[:_RECORD])
         with suppress(TimeoutError):
@@ -126,6 +126,22 @@ class TlsLine(socket.socket):
         while view:
             view = view[self.send(view, flags) :]
         self._flush()
+
+    def past_tls(self, *_: Any, **__: Any) -> Never:
+        """Stand for each call of a socket that would send in the clear, or take as it came what nobody proved.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError("this call goes past TLS")
+
+    dup = recvfrom = recvfrom_into = recvmsg = recvmsg_into = past_tls
+    sendfile = sendmsg = sendto = past_tls
+
+    def _refuse_flags(self, flags: int) -> None:
+        """Refuse what only a plain socket can do, such as to look and take nothing."""
+        if flags:
+            self.past_tls()
 
     def _flush(self) -> None:
         began = monotonic()
