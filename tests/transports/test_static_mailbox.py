@@ -308,7 +308,7 @@ def test_a_server_without_tls_is_told_in_own_words() -> None:
     assert caught.value.message.endswith("/ cannot be reached: what answers there speaks no TLS 1.2 or newer.")
     cut = ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "EOF occurred in violation of protocol (_ssl.c:1006)")
     assert why_unreached(cut) == "the line was cut"
-    assert why_unreached(TimeoutError("_ssl.c:989: The handshake operation timed out")) == "timed out"
+    assert why_unreached(TimeoutError("timed out")) == "timed out"
     assert why_unreached(ConnectionResetError(errno.ECONNRESET, "Connection reset")) == "connection reset"
 
 

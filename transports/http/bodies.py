@@ -19,7 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from transports.http.guarded import LINE, REST
 from transports.http.pace import Pace, Patience
-from transports.http.thin import STEP_BYTES
+from transports.http.thin import STEP_BYTES, UNSENT_BYTES
 
 __all__ = ["SILENCE", "AnswerBody", "Body"]
 
@@ -30,10 +30,9 @@ _SEND_BYTES: Final = 2 * 1024 * 1024
 """What goes at once to the loop; twice as many lie here for each exchange."""
 _FIRST_BYTES: Final = 64 * 1024
 """What goes first; each piece is twice as large as the one before, so that a reader is at work from the beginning."""
-# Sent at once, and not STEP_BYTES, while the line took the last step within; as much as the kernel takes (`thin`): what
-# it leaves is copied twice before it goes.
-_QUICK_STEP_BYTES = 128 * 1024
-_QUICK = 1.0  # seconds
+# While the line takes a step within so many seconds, as much goes at once as its kernel takes, and not STEP_BYTES: what
+# that leaves is copied twice before it goes.
+_QUICK = 1.0
 _HEADERS = [(b"content-type", b"application/octet-stream"), (b"cache-control", b"no-store")]
 
 
@@ -181,4 +180,4 @@ class AnswerBody:
             began = self._loop.time()
             async with asyncio.timeout(SILENCE * max(1, self._given / STEP_BYTES)):
                 await self._line.flow.drain()
-            self._step = _QUICK_STEP_BYTES if self._loop.time() - began < _QUICK else STEP_BYTES
+            self._step = UNSENT_BYTES if self._loop.time() - began < _QUICK else STEP_BYTES

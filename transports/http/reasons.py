@@ -21,5 +21,4 @@ def why_unreached(error: Exception) -> str:
         is_cut = isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError)
         return "the line was cut" if is_cut else "what answers there speaks no TLS 1.2 or newer"
     said = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
-    is_late = isinstance(error, TimeoutError) and said.startswith("_ssl.c")
-    return "timed out" if is_late else f"{said[:1].lower()}{said[1:]}"
+    return f"{said[:1].lower()}{said[1:]}"

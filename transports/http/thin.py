@@ -8,11 +8,12 @@ import sys
 from contextlib import suppress
 from typing import Final
 
-__all__ = ["STEP_BYTES", "has_ended", "keep_little_unsent", "unconfirmed"]
+__all__ = ["STEP_BYTES", "UNSENT_BYTES", "has_ended", "keep_little_unsent", "unconfirmed"]
 
 STEP_BYTES: Final = 64 * 1024
 """What one silence is measured by, whatever is sent at once."""
-_UNSENT = 128 * 1024  # bytes
+UNSENT_BYTES: Final = 128 * 1024
+"""What the kernel is asked to take at most before it has gone."""
 _ESTABLISHED = 1  # what TCP_INFO begins with where neither side has ended a connection
 _OPTION: Final[int | None] = getattr(socket, "TCP_NOTSENT_LOWAT", 25 if sys.platform == "linux" else None)
 
@@ -25,7 +26,7 @@ def keep_little_unsent(wire: socket.socket) -> None:
     """
     if _OPTION is not None:
         with suppress(OSError):
-            wire.setsockopt(socket.IPPROTO_TCP, _OPTION, _UNSENT)
+            wire.setsockopt(socket.IPPROTO_TCP, _OPTION, UNSENT_BYTES)
 
 
 def unconfirmed(wire: socket.socket) -> int | None:
