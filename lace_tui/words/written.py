@@ -135,10 +135,10 @@ def clash_text(clash: PathConflict) -> str:
 
 def deleted_lines(clashes: Sequence[PathConflict]) -> list[str]:
     """Return what delete/edit means, where a path clashes so: who moved a file and rewrote it deleted nothing."""
-    if not any(clash.kind == "delete/edit" for clash in clashes):
+    if not any(clash.kind == _DELETED for clash in clashes):
         return []
     return [
-        "delete/edit: one side has it no more, the other changed it. A file that was moved and rewritten counts so."
+        f"{_DELETED}: one side has it no more, the other changed it. A file that was moved and rewritten counts so."
     ]
 
 
