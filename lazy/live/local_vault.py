@@ -16,7 +16,7 @@ from lazy.live.answering import speak
 from lazy.live.serving import Service
 from lazy.places.media import add_command
 from lazy.places.registry import Place
-from lazy.places.roads import ONE_GOES_ON
+from lazy.places.roads import ONE_GOES_ON, is_itself
 from transports.address import AddressKind, parse_stored
 from transports.errors import PlaceNotWritable, PlaceUnreachable, RefusedThere, WrongDrop
 from transports.http.paths import REQUEST_PATH, TAKEN, WAITS
@@ -42,7 +42,7 @@ def open_local_vault(vault: Vault, place: Place) -> tuple[Vault, bool]:
 
     Raises:
         PlaceUnreachable: there is none, or it cannot be opened.
-        WrongDrop: another one lies there, one of another group, or a copy of mine, which signs as I do.
+        WrongDrop: another one lies there, one of another group, mine itself, or a copy of it, which signs as I do.
     """
     address = parse_stored(place.uri)
     if address.kind is not AddressKind.VAULT or address.path is None:
@@ -56,6 +56,9 @@ def open_local_vault(vault: Vault, place: Place) -> tuple[Vault, bool]:
         raise PlaceUnreachable(what, hint=hint) from error
     if other.node == vault.node:
         other.close()
+        if is_itself(vault, address.path):
+            way = f"Nothing is to be exchanged there; to forget the place: {as_typed('place remove', place.name)}"
+            raise WrongDrop(f"What lies at {place.uri} is this vault itself.", hint=way)
         raise WrongDrop(f"The vault at {place.uri} is a copy of this one: both sign as one node.", hint=ONE_GOES_ON)
     if other.group != vault.group or place.place_id not in {"", other.node.text}:
         other.close()

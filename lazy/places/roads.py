@@ -23,7 +23,7 @@ from vault.vault import Vault
 if TYPE_CHECKING:
     from transports.mailbox import MailboxMedium
 
-__all__ = ["ONE_GOES_ON", "NotAMailbox", "make_place", "open_place"]
+__all__ = ["ONE_GOES_ON", "NotAMailbox", "is_itself", "make_place", "open_place"]
 
 ONE_GOES_ON = "In one of the two run: lace adopt - it goes on under a new key. Then they sync like any two vaults."
 
@@ -104,6 +104,14 @@ def _drop_id(vault: Vault, path: Path, *, create: bool) -> str:
     return ""
 
 
+def is_itself(vault: Vault, folder: Path) -> bool:
+    """Tell whether a path leads to the folder of this vault, however it is written: by a mount, or in capitals."""
+    try:
+        return folder.samefile(vault.folder)
+    except OSError:
+        return False
+
+
 def _vault_beside(vault: Vault, folder: Path) -> str:
     """Return the node of another vault of this group in a folder.
 
@@ -111,7 +119,7 @@ def _vault_beside(vault: Vault, folder: Path) -> str:
         NoSuchPlace: it is this one, or a copy of it.
         OtherGroup: it is of another group.
     """
-    if folder.resolve() == vault.folder.resolve():
+    if is_itself(vault, folder):
         raise NoSuchPlace("That is this vault itself.", hint="Name another vault of your group, or a new directory.")
     with Vault(folder, vault.around) as other:
         if other.group != vault.group:

@@ -166,6 +166,23 @@ def test_a_copy_that_signs_as_this_vault_is_said_to_be_one(alice: Person) -> Non
     )
 
 
+def test_this_vault_by_another_path_is_no_copy_of_it(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CYB-18, APP-13: whoever reached their own vault by a mount was told to go on under a new key, which costs one."""
+    found(alice)
+    desk = _same_machine(alice, "desk")
+    desk.lace("accept", alice.lace("invite", "desk")["invite"], "--name", "desk")
+    desk.lace("place", "add", "laptop", str(alice.folder))
+    desk.lace("sync", "laptop")
+    alice.folder.rename(alice.folder.with_name("away"))
+    alice.folder.symlink_to(desk.folder)
+    told = desk.lace("sync", "laptop", expect=21)["error"]
+    assert told["message"].endswith(" is this vault itself.")
+    assert told["hint"].endswith(" to forget the place: lace place remove laptop")
+    monkeypatch.setattr(Path, "resolve", lambda path, **_: path)  # as of a mount, or of a name in another case
+    told = desk.lace("place", "add", "other", str(alice.folder), expect=2)["error"]
+    assert told["message"] == "That is this vault itself."
+
+
 def test_what_is_no_vault_of_the_group_is_refused(alice: Person, bob: Person) -> None:
     """CYB-16. What belongs to another group has one word, wherever it is met."""
     found(alice)
