@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind, Status
+from vault.errors import DataError
 from vault.folder.checked_out import Checkout, contained
 from vault.records import RecordHash
 from vault.revisions.graph import covered_by
@@ -35,10 +36,16 @@ def open_in(vault: Vault, desk: str) -> list[Conflict]:
 
 
 def ended_since(vault: Vault, before: Sequence[Conflict]) -> tuple[EndedConflict, ...]:
-    """Return which of the conflicts that were open before have ended; one that is asked with another has not."""
+    """Return which of the conflicts that were open before have ended; one that is asked with another has not.
+
+    None where that cannot be told: what took them in is done, and who looks at conflicts hears what is damaged.
+    """
     if not before:
         return ()
-    pending = {one.id for one in conflicts(vault, include_settled=True) if one.status is Status.PENDING}
+    try:
+        pending = {one.id for one in conflicts(vault, include_settled=True) if one.status is Status.PENDING}
+    except DataError:
+        return ()
     return tuple(EndedConflict(one.id, one.what) for one in before if one.id not in pending)
 
 

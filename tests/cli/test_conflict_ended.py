@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
+import lazy.folder.ended
+from lazy.conflicts import conflicts
+from lazy.contested import Conflict
 from tests.people import Person
+from vault.errors import DataError
+from vault.vault import Vault
 
 
 def _met(*people: Person) -> None:
@@ -61,3 +68,24 @@ def test_a_merge_by_a_named_strategy_says_that_it_ends_a_conflict(pair: tuple[Pe
     told = alice.text(*words)
     assert f"Conflict {known} has ended: main, clashing changes." in told
     assert alice.lace("conflicts")["conflicts"] == []
+
+
+def test_an_update_that_is_done_does_not_end_with_what_is_damaged_of_conflicts(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-36: its files were written, and whoever looks at conflicts hears what is damaged."""
+    alice, bob = pair
+    _clash(alice, bob, "1.1.0", "1.2.0")
+    bob.write("notes.md", "both\n")
+    (his,) = bob.lace("conflicts")["conflicts"]
+    bob.lace("resolve", his["id"], "--merged", "1.3.0")
+    _met(bob, alice)
+
+    def damaged(vault: Vault, *, include_settled: bool = False) -> list[Conflict]:
+        if include_settled:
+            raise DataError("A row of the store is damaged.")
+        return conflicts(vault)
+
+    monkeypatch.setattr(lazy.folder.ended, "conflicts", damaged)
+    assert alice.lace("update")["ended"] == []
+    assert (alice.folder / "notes.md").read_text() == "both\n"
