@@ -448,6 +448,11 @@ def test_a_vault_whose_store_is_gone_is_damaged_and_not_absent(alice: Person, tm
         told = alice.run("--json", *words).json["error"]
         assert (told["code"], "has lost its store" in told["message"]) == ("store-damaged", True)
         assert "join again with: lace accept INVITE" in told["hint"]
+        assert told["hint"].endswith("Whoever is alone in the group begins anew: lace init.")
+    (alice.folder / ".vault").rename(alice.home / "away")
+    alice.lace("init", "--name", "alice")
+    assert alice.lace("release", "1.0.0")["version"] == "1.0.0"
+    assert (alice.folder / "a.txt").read_text() == "a"
 
 
 def test_a_store_of_no_bytes_is_said_to_be_beyond_repair_and_its_way_out_works(alice: Person, bob: Person) -> None:

@@ -50,6 +50,7 @@ _BUSY_SECONDS = 60.0  # the writers' lock is taken before, so this only covers c
 
 BEYOND: Final = (
     "Restore a backup of the .vault directory, or move it away, join again with: lace accept INVITE, and sync."
+    " Whoever is alone in the group begins anew: lace init."
 )
 
 
