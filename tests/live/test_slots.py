@@ -161,6 +161,23 @@ def test_who_comes_again_waits_until_what_they_sent_before_the_cut_is_stored(rea
     assert door.ended == ["next", "first", "next"]
 
 
+def test_who_comes_again_before_the_server_heard_of_the_cut_waits_too() -> None:
+    """faults.md row 5: on a busy machine 2 MB went twice, for the end of the line was heard by the client first."""
+    door = Storing(reads=True)
+    with serving_with(door) as (port, session), ThreadPoolExecutor(1) as pool:
+        line = begin_body(port, session, 1, length=_MUCH + 1)
+        again = pool.submit(_ask, port, SYNC_PATH, {HEADER: _hello(1, session)})
+        with pytest.raises(TimeoutError):
+            again.result(0.1)
+        line.close()
+        assert door.began.wait(_PATIENCE)
+        with pytest.raises(TimeoutError):
+            again.result(0.7)
+        door.may_end.set()
+        assert again.result(_PATIENCE)[0] == 200
+    assert door.ended == ["first", "next"]
+
+
 def test_a_rate_holds_for_a_friend_and_not_for_each_of_their_syncs() -> None:
     """CYB-17: four syncs of one friend at once were sent four times as much as `serve --rate` says."""
     door, made = Door(), list[Pace]()

@@ -17,6 +17,8 @@ from vault.records.hashes import Verifier
 __all__ = ["Slots"]
 
 _ENDING_SECONDS = 5.0  # that an exchange has to end after its line
+_UNHEARD_SECONDS = 0.5  # that a line which its client knows to be cut has to end here, too
+_LOOK_SECONDS = 0.02
 
 
 class _Taken(NamedTuple):
@@ -50,17 +52,26 @@ class Slots:
     async def one(self, who: Verifier, line: GuardedProtocol) -> AsyncIterator[None]:
         """Take a slot for the block, which begins once what this node sent over lines that are gone was taken in."""
         mine = self._taken.setdefault(who, [])
-        cut = [slot.free for slot in mine if slot.line.is_gone]
+        earlier = list(mine)
         slot = _Taken(line, asyncio.Event())
         mine.append(slot)
         try:
-            await _all_set(cut)
+            await _all_set(await _cut(earlier))
             yield
         finally:
             slot.free.set()
             mine.remove(slot)
             if not mine:
                 del self._taken[who]
+
+
+async def _cut(earlier: Sequence[_Taken]) -> list[asyncio.Event]:
+    """Return the ends of those exchanges whose lines are gone; a client may hear a moment before us that one is."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + _UNHEARD_SECONDS
+    while any(not (slot.free.is_set() or slot.line.is_gone) for slot in earlier) and loop.time() < until:
+        await asyncio.sleep(_LOOK_SECONDS)
+    return [slot.free for slot in earlier if slot.line.is_gone]
 
 
 async def _all_set(events: Sequence[asyncio.Event]) -> None:
