@@ -281,7 +281,7 @@ class Store(Reads):
         Raises:
             StoreDamaged: it rotted, and is one that is never taken for none (`Rotten.REFUSED`).
         """
-        text = self._known.text(note.key(about) if note.of else note.name)  # some are asked for again and again
+        text = self._known.text(note.key(about))
         if not text:
             return note.form.none
         try:
