@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -74,17 +72,6 @@ class _Files(SimpleHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
 
 
-class _Server(ThreadingHTTPServer):
-    def handle_error(self, request: object, client_address: object) -> None:
-        if not isinstance(sys.exc_info()[1], OSError):  # whoever trusts no certificate, or has enough, hangs up
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
-
-    def get_request(self) -> tuple[socket.socket, object]:
-        line, address = super().get_request()
-        line.settimeout(30)
-        return line, address
-
-
 @contextmanager
 def plain_server(
     directory: Path, *, tags: bool = True, floods: bool = False, tls: ssl.SSLContext | None = None
@@ -116,7 +103,7 @@ def lying_server(answer: Callable[[str], bytes]) -> Iterator[str]:
 
 @contextmanager
 def _running(handler: Callable[..., BaseHTTPRequestHandler], tls: ssl.SSLContext | None = None) -> Iterator[str]:
-    with _Server(("127.0.0.1", 0), handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         if tls is not None:
             server.socket = tls.wrap_socket(server.socket, server_side=True)
