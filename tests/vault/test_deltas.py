@@ -152,6 +152,20 @@ def test_a_chain_with_a_broken_link_fails_by_name(alice: Vault) -> None:
         assert caught.value.exit_code == 41
 
 
+@pytest.mark.parametrize("added", [0, 7])
+def test_changes_all_over_a_large_file_cost_no_more_than_they_are(alice: Vault, added: int) -> None:
+    """CLAY-29: where no chunk stays as it was for megabytes, none of what stayed in them is stored once more."""
+    content = bytearray(random.Random(11).randbytes(8_000_000))
+    (alice.folder / "large").write_bytes(content)
+    commit(alice, "all of it")
+    before = stored_bytes(alice)
+    for at in range(7_000_000, 0, -40_000):
+        content[at : at + 20] = b"%*d" % (20 + added, at)
+    (alice.folder / "large").write_bytes(content)
+    commit(alice, "a little everywhere")
+    assert stored_bytes(alice) - before < 60_000
+
+
 class Sink:
     """Notes every record and hint."""
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from vault.desks.cutting import CHUNK_MAX
 from vault.desks.pages import PageRef, level_of, parse_page
 from vault.desks.ports import NearSink, Source
 from vault.errors import DataError
-from vault.frames import MAX_BASES
+from vault.frames import MAX_BASES, MAX_PREFIX_BYTES
 from vault.profile import Chunk
 from vault.records import Plex, RecordHash
 
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["DeltaHints", "Like", "OldPages"]
 
 _AHEAD = 2_048  # old chunks looked through for the next post: 128 MiB or so
-_GAP_BYTES = 512 << 10  # new bytes handed on together; so a base is seldom read for little
-_BASE_BYTES = 1 << 20
+_GAP_BYTES = 256 << 10  # new bytes handed on together
+_BEHIND_BYTES = 128 << 10  # old bytes that are laid beside new ones once more: something may have been put in
+_HEAD_BYTES = 512  # of a chunk's record, at most
 _MANIFESTS = 8
 _PAGES = 64  # of one change: each rests in a frame of its own, and where much changes they compress well together
 
@@ -55,6 +56,7 @@ class DeltaHints:
         self._index: dict[RecordHash, int] = {}
         self._gap: list[Plex] = []
         self._gap_bytes = 0
+        self._behind = 0  # bytes of the window that stand before what comes next
 
     def add(self, plex: Plex, /) -> None:
         """Take one record; chunks come before the manifests that list them."""
@@ -68,13 +70,13 @@ class DeltaHints:
             self._gap.append(plex)
             self._gap_bytes += len(plex.blob.data)
             if self._gap_bytes >= _GAP_BYTES:
-                bases = self._like(self._gap_bytes)
-                used = len(bases)
-                self._close(bases)
-                self._drop(used)
+                passed = self._gap_bytes
+                self._close(self._like(passed))
+                self._pass(passed)
             return
         self._close(self._until(at))
         self._drop(at + 1 - self._first)
+        self._behind = 0
         self._sink.add(plex)
 
     def finish(self) -> None:
@@ -91,26 +93,19 @@ class DeltaHints:
 
     def _until(self, at: int) -> list[RecordHash]:
         """Return the old chunks up to the next post, the nearest ones when they are many."""
-        bases: list[RecordHash] = []
-        size = 0
-        for number in range(at - self._first - 1, -1, -1):
-            link = self._window[number]
-            size += link.length
-            if size > _BASE_BYTES or len(bases) == MAX_BASES:
-                break
-            bases.append(link.target)
-        return bases[::-1]
+        before = (self._window[number] for number in range(at - self._first - 1, -1, -1))
+        return _fitting(before, MAX_PREFIX_BYTES)[::-1]
 
     def _like(self, size: int) -> list[RecordHash]:
         """Return the next old chunks, a little more than as many bytes."""
-        bases: list[RecordHash] = []
-        room = size + CHUNK_MAX if size else 0
-        for link in self._window:
-            if room <= 0 or len(bases) == MAX_BASES:
-                break
-            bases.append(link.target)
-            room -= link.length
-        return bases
+        return _fitting(self._window, self._behind + size + CHUNK_MAX) if size else []
+
+    def _pass(self, size: int) -> None:
+        """Go on in the old content by what new bytes are taken to stand for; what was taken away may be behind that."""
+        self._behind += size
+        while self._window and self._behind - self._window[0].length >= _BEHIND_BYTES:
+            self._behind -= self._window[0].length
+            self._drop(1)
 
     def _drop(self, count: int) -> None:
         for _ in range(min(count, len(self._window))):
@@ -165,6 +160,19 @@ class DeltaHints:
     def _opened(self, manifest: Manifest) -> tuple[int, Iterator[Chunk]]:
         self._manifests.setdefault(manifest.level, deque()).append((self._seen, manifest.hash))
         return manifest.level, iter(manifest.chunks)
+
+
+def _fitting(links: Iterable[Chunk], wanted: int) -> list[RecordHash]:
+    """Return the first of some chunks that have as many bytes as are wanted, and that a frame may rest on together."""
+    bases: list[RecordHash] = []
+    size, stored = 0, 0
+    for link in links:
+        stored += link.length + _HEAD_BYTES
+        if size >= wanted or stored > MAX_PREFIX_BYTES or len(bases) == MAX_BASES:
+            break
+        size += link.length
+        bases.append(link.target)
+    return bases
 
 
 class OldPages:
