@@ -24,7 +24,7 @@ from transports.listing import Listing
 from transports.mailbox import Mailbox
 from transports.reading import read_listing
 from vault import releasing
-from vault.desks.cutting import add_content
+from vault.desks.cutting import CHUNK_MAX, add_content
 from vault.desks.memory import MemoryObjects
 from vault.desks.pages import Entry
 from vault.desks.tree import build_directory
@@ -81,7 +81,7 @@ def test_a_large_file_goes_to_a_friend_and_only_its_changes_follow(pair: tuple[V
     got = visit(bob)
     update(bob)
     assert (bob.folder / "large").read_bytes() == content
-    assert sum(len(bob.store.stored(record) or b"") for record in got.came.received) < 150_000
+    assert sum(len(bob.store.stored(record) or b"") for record in got.came.received) < 2 * CHUNK_MAX
     assert not bob.store.rows("SELECT 1 FROM hole")
     assert not check(bob).bad
 

@@ -27,7 +27,7 @@ def alice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     alice, bob = lived_in(root)
     bob.close()
     (alice.folder / "films").mkdir()
-    (alice.folder / "films" / "noise.bin").write_bytes(Random(1).randbytes(2_000_000))
+    (alice.folder / "films" / "noise.bin").write_bytes(Random(1).randbytes(5_000_000))
     release(alice, None, "a film")
     alice.close()
     with Vault(root / "alice", around(root, "alice")) as vault:

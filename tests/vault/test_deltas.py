@@ -55,7 +55,7 @@ def test_a_small_change_of_a_large_file_costs_little_and_is_given_back_exactly(a
         contents.append(bytes(content))
         trees.append(standing.tree)
     added = [after - before for before, after in itertools.pairwise(sizes)]
-    assert sorted(added)[len(added) // 2] < 2_000  # a chunk of 64 KiB of noise and its manifest
+    assert sorted(added)[len(added) // 2] < 2_000  # a chunk of 128 KiB of noise and its manifest
     assert max(added) > 10_000  # the chain ends, and a whole one begins the next
     (deepest,) = alice.store.rows("SELECT max(depth) FROM frame")[0]
     assert 2 < deepest < MAX_DEPTH

@@ -24,6 +24,12 @@ _CONTENT = "SELECT digest, stored(p, bytes) FROM body ORDER BY digest"
 _CELLS = "SELECT pack, at, stored, raw, form, depth, bases, sum FROM frame ORDER BY pack, at"
 
 
+def lines_of_five_chunks() -> list[bytes]:
+    """Three chunks that fill a frame, and two that fill the next."""
+    draw = random.Random(67)
+    return [b"line %d %d\n" % (n, draw.randrange(10**9)) for n in range(20_000)]
+
+
 @pytest.fixture(scope="module")
 def drafts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A vault whose content nobody else has: compressed, as it is, and in frames that rest on each other."""
@@ -31,9 +37,9 @@ def drafts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with found(root) as vault:
         for name in ("v noise", "w noise"):
             (vault.folder / name).write_bytes(random.Random(name).randbytes(60_000))
-        lines = [b"line %d %d\n" % (n, random.Random(n).randrange(10**9)) for n in range(20_000)]
+        lines = lines_of_five_chunks()
         for number in range(4):
-            lines[5_000 + number] = b"changed %d\n" % number
+            lines[7_000 + number] = b"changed %d\n" % number
             (vault.folder / "text").write_bytes(b"".join(lines))
             commit(vault, "draft")
         assert [row[0] for row in vault.store.rows("SELECT depth FROM frame ORDER BY id")] == [0, 0, 0, 1, 2, 3]
@@ -324,7 +330,7 @@ def test_records_before_the_damage_of_a_frame_are_not_lost(vault: Vault, frame: 
 def test_what_rests_on_a_record_before_the_damage_stays_with_it(tmp_path: Path) -> None:
     """APP-13: what was compressed against a record of a rotten frame went with it."""
     with found(tmp_path) as vault:
-        lines = [b"line %d %d\n" % (n, random.Random(n).randrange(10**9)) for n in range(20_000)]
+        lines = lines_of_five_chunks()
         for number in range(2):
             lines[1_000] = b"changed %d\n" % number
             (vault.folder / "text").write_bytes(b"".join(lines))

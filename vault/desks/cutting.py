@@ -1,6 +1,6 @@
 """Where content of any size is cut, and the records that are made of it (CLAY-35, APP-13).
 
-Up to 256 KiB one data record holds a content. Above, it is cut into chunks of 64 KiB or so at places that depend
+Up to 256 KiB one data record holds a content. Above, it is cut into chunks of 128 KiB or so at places that depend
 on the bytes nearby and on nothing else, so that a change makes new chunks only where it is. Each chunk is a data
 record; manifests list them, manifests of manifests list those. Where a manifest ends depends on the hashes it
 lists, not on how many stand before it. Nothing is free in any of this: equal content is one record, whoever cuts
@@ -36,8 +36,8 @@ __all__ = [
 ]
 
 # The cutting parameters of profile 0 (docs/formats.md section 2): other values give other records for equal content.
-CHUNK_MIN: Final = 16_384
-CHUNK_AVERAGE: Final = 65_536  # bytes; all of these are decision 7
+CHUNK_MIN: Final = 32_768
+CHUNK_AVERAGE: Final = 131_072  # bytes; all of these are decision 7
 CHUNK_MAX: Final = 262_144  # bytes
 _NORMALIZATION: Final = 1
 _SEED: Final = 0

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DeltaHints", "Like", "OldPages"]
 
-_AHEAD = 2_048  # old chunks looked through for the next post: 128 MiB or so
+_AHEAD = 1_024  # old chunks looked through for the next post: 128 MiB or so
 _GAP_BYTES = 256 << 10  # new bytes handed on together
 _BEHIND_BYTES = 128 << 10  # old bytes that are laid beside new ones once more: something may have been put in
 _HEAD_BYTES = 512  # of a chunk's record, at most
