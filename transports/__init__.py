@@ -9,5 +9,6 @@
 | `publishing` | from records to the next head |
 | `reading`, `listing`, `proven` | from a head to records: the fold of its runs, and what was compared with its hash |
 | `medium`, `filecache`, `positioned` | files that may vanish or lie, small ones as they were, reading anywhere |
+| `past_cache` | what a file has on its medium, and not in the cache of the system |
 | `layout` | names, limits and small text forms that all of these share |
 """

@@ -7,12 +7,10 @@ import os
 import stat
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from io import BufferedReader, FileIO, RawIOBase
+from io import BufferedReader, RawIOBase
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO, cast
-
-from blake3 import blake3
 
 from transports.errors import (
     ClosedFile,
@@ -25,13 +23,11 @@ from transports.errors import (
 from transports.mailbox import ByteCount
 from vault.errors import EnvironmentFault, LaceError
 from vault.files import DISK_FULL
-from vault.write_behind import WriteBehind
 
 __all__ = [
     "Guard",
     "OwnedDescriptor",
     "counted_file",
-    "digest_past_cache",
     "fault_of",
     "is_real_directory",
     "open_plain",
@@ -164,24 +160,3 @@ class _CountedFile(OwnedDescriptor):
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         with self._guard(self._what):
             return os.lseek(self._descriptor, offset, whence)
-
-
-def digest_past_cache(descriptor: int, count: ByteCount) -> bytes:
-    """Return the BLAKE3 of a file, read from its medium and not from the system's cache where it can be told to.
-
-    Args:
-        descriptor: of the file; it is closed.
-        count: gets the bytes that were read.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    hasher = blake3()
-    with FileIO(descriptor) as file:
-        if hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        with WriteBehind() as behind:
-            while size := file.readinto(behind.room):
-                behind.hand(hasher.update, size)
-                count.read += size
-    return hasher.digest()

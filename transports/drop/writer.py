@@ -22,7 +22,8 @@ from transports.index.runfile import encode_run
 from transports.index.runs import Run, RunRef
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
-from transports.medium import digest_past_cache, open_plain, set_aside
+from transports.medium import open_plain, set_aside
+from transports.past_cache import digest_past_cache
 from vault.errors import PlaceError
 from vault.files import AtomicFile, fsync_directory, remove_leftovers
 from vault.write_behind import WriteBehind
