@@ -20,7 +20,8 @@
 | `audit`, `fsck` | the trail of what was done, and checking everything anew |
 | `surroundings`, `watch`, `space` | the world as it comes in, progress, room on the disk |
 | `files`, `outside` | files that are whole, and paths that lie outside of every vault |
-| `write_behind`, `worker_process` | a thread that writes behind, and another process for what takes long |
+| `write_behind`, `flush_ahead` | threads that write behind, and that flush while more is written |
+| `worker_process` | another process for what takes long |
 | `held_memory` | what is freed is held for what comes next |
 | `errors`, `names`, `commands`, `visible`, `typed` | what can go wrong, and how names are said |
 | `plural`, `by_kind` | how numbers, and what changed, are said |

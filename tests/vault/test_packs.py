@@ -358,6 +358,35 @@ def test_a_disk_that_refuses_stores_nothing(
         assert store.stored(records[-1].hash) == records[-1].encode()
 
 
+@pytest.mark.parametrize("full", [1 << 20, packappend.PACK_BYTES])
+def test_a_flush_that_failed_while_more_was_written_stores_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: int
+) -> None:
+    """APP-13: the system tells of what a disk lost once, and that the next flush finds nothing wrong means nothing."""
+
+    class Once(PackIO):
+        failed = 0
+
+        def sync(self, fd: int) -> None:
+            super().sync(fd)
+            self.failed += 1
+            if self.failed == 1:
+                raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(packappend, "_SYNC_BYTES", 400_000)
+    monkeypatch.setattr(packappend, "PACK_BYTES", full)
+    records = plexes(200)
+    with Store(tmp_path / "store.db", create=True) as store:
+        store.packs._io = once = Once()
+        with pytest.raises(NotWritable, match="input/output"):
+            put(store, records)
+        assert once.failed == 1
+        assert store.rows("SELECT count(*) FROM body") == [(0,)]
+        put(store, records)
+        assert once.failed > 3
+        assert store.stored(records[-1].hash) == records[-1].encode()
+
+
 def test_the_thread_that_writes_stays_with_the_store_and_ends_with_it(tmp_path: Path) -> None:
     def writing() -> set[threading.Thread]:
         return {each for each in threading.enumerate() if each.name == "lace-pack_0"} - others

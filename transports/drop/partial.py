@@ -7,15 +7,14 @@ compared, not trusted: what lies there and is the same is not written again, and
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from transports.drop.part import take_part
 from vault.files import add_bits
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+from vault.flush_ahead import FlushAhead
 
 __all__ = ["PARTIAL", "PartialFile"]
 
@@ -37,8 +36,7 @@ class PartialFile:
         self._fd = descriptor
         self._old = os.fstat(descriptor).st_size
         self._at = self._unflushed = 0
-        self._flusher: ThreadPoolExecutor | None = None
-        self._flush: Future[None] | None = None
+        self._ahead = FlushAhead()
         self.written = self.compared = 0
 
     @classmethod
@@ -77,53 +75,35 @@ class PartialFile:
             self._unflushed += done
             view = view[done:]
         if self._unflushed >= _FLUSHED_TOGETHER:
-            self._flush_ahead()
-
-    def _flush_ahead(self) -> None:
-        """Have what is written flushed by a thread, unless it is at that still."""
-        if self._flush is not None:
-            if not self._flush.done():
-                return
-            self._take_flush()
-        if self._flusher is None:
-            from concurrent.futures import ThreadPoolExecutor  # only a large bundle needs it
-
-            self._flusher = ThreadPoolExecutor(1, thread_name_prefix="lace-flush")
-        self._flush = self._flusher.submit(os.fsync, self._fd)
-        self._unflushed = 0
+            with self._forgetting():
+                if self._ahead.begin(os.fsync, self._fd):
+                    self._unflushed = 0
 
     def finish(self, name: str) -> None:
         """Make it whole under its name; the name lasts once the directory is flushed."""
-        self._take_flush()
+        with self._forgetting():
+            self._ahead.wait()
         os.ftruncate(self._fd, self._at)
-        try:
+        with self._forgetting():
             os.fsync(self._fd)
-        except OSError:
-            self._forget()
-            raise
         if os.name == "nt":  # there what is open is not renamed
             self.close()
         self._path.replace(self._path.with_name(name))
         self.close()  # not before: who would take the part up now wrote into the finished file
 
-    def _take_flush(self) -> None:
-        """Wait for the flush under way: the system tells of a fault once, and to that call."""
-        if self._flush is not None:
-            try:
-                self._flush.result()
-            except OSError:
-                self._forget()
-                raise
-
-    def _forget(self) -> None:
+    @contextmanager
+    def _forgetting(self) -> Iterator[None]:
         """Empty it after a flush that failed: what is read of it may be what the medium never got."""
-        with suppress(OSError):
-            os.ftruncate(self._fd, 0)
+        try:
+            yield
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._fd, 0)
+            raise
 
     def close(self) -> None:
         """Let go of it; what was written stays for the next try."""
-        if self._flusher is not None:
-            self._flusher.shutdown()
+        self._ahead.close()
         if self._fd >= 0:
             descriptor, self._fd = self._fd, -1
             with suppress(OSError):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from vault.flush_ahead import FlushAhead
 from vault.store.packio import PackIO
 from vault.store.packleft import MAGIC, Newest
 
@@ -18,7 +19,7 @@ __all__ = ["PACK_BYTES", "PackAppender"]
 PACK_BYTES: Final = 256 << 20
 """A pack that has reached this takes no more frames."""
 
-_SYNC_BYTES: Final = 64 << 20  # flushed while more is being made, so that the end is not all of it
+_SYNC_BYTES: Final = 16 << 20  # flushed while more is being made, so that the end is not all of it
 
 
 class PackAppender:
@@ -37,6 +38,7 @@ class PackAppender:
         self._last = last
         self._touched = touched
         self._fd = -1
+        self._ahead = FlushAhead()
         self._pack = self._end = self._unsynced = 0
         self._is_new = False
 
@@ -47,8 +49,7 @@ class PackAppender:
         self._io.append(self._fd, at, stored)
         self._end += len(stored)
         self._unsynced += len(stored)
-        if self._unsynced >= _SYNC_BYTES:
-            self._io.sync(self._fd)
+        if self._unsynced >= _SYNC_BYTES and self._ahead.begin(self._io.sync, self._fd):
             self._unsynced = 0
         return self._pack, at
 
@@ -59,13 +60,15 @@ class PackAppender:
 
     def flush(self) -> None:
         """Make what was appended durable."""
+        self._ahead.wait()
         if self._fd >= 0:
             self._io.sync(self._fd)
         if self._is_new:
             self._io.sync_directory(self._path_of(self._pack).parent)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; what was not flushed is not named."""
+        self._ahead.close()
         if self._fd >= 0:
             self._io.close(self._fd)
             self._fd = -1
@@ -75,6 +78,7 @@ class PackAppender:
         if self._fd >= 0:
             if self._end < PACK_BYTES:
                 return
+            self._ahead.wait()
             self._io.sync(self._fd)
             self.close()
             self._begin(self._pack + 1)
