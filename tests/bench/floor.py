@@ -24,6 +24,8 @@ from pathlib import Path
 from blake3 import blake3
 from pyfastcdc import FastCDC
 
+from transports.mailbox import ByteCount
+from transports.past_cache import digest_past_cache
 from vault.desks.cutting import CHUNK_AVERAGE, CHUNK_MAX, CHUNK_MIN
 from vault.held_memory import hold_freed
 from vault.write_behind import BLOCK_BYTES, WriteBehind
@@ -129,11 +131,7 @@ def _write(path: Path, pieces: Iterable[bytes]) -> None:
 
 
 def _read_back(path: Path) -> None:
-    total = blake3()
-    with path.open("rb", buffering=0) as file, WriteBehind() as behind:
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        while size := file.readinto(behind.room):
-            behind.hand(total.update, size)
+    digest_past_cache(os.open(path, os.O_RDONLY), ByteCount())
 
 
 if __name__ == "__main__":
