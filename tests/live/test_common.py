@@ -45,7 +45,7 @@ def _at_one_machine(root: Path) -> tuple[Vault, ...]:
 
 
 def much(vault: Vault, number: int = 0) -> None:
-    """Release content that does not become shorter."""
+    """Release content that does not become shorter: a few records, and all of them large."""
     (vault.folder / f"much{number}.bin").write_bytes(random.Random(number).randbytes(_BYTES))
     release(vault)
 
