@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from threading import local
 
 import zstandard
 from blake3 import blake3
@@ -57,6 +58,7 @@ BUNDLE_LIMIT = 2 << 30  # bytes: FAT32 ends at 4 GiB, and some tools at 2
 RUN_RAW_LIMIT = 48 * MIB  # raw bytes, about a million entries; keeps a lying frame under 64 MiB of memory
 RUN_TABLES_LIMIT = 16 * MIB  # raw bytes of the tables before the entries
 _WINDOW_LIMIT = 8 * MIB  # the window every zstd decoder must support
+_own = local()
 
 HEAD_NAME = "head.rec"
 REQUEST_NAME = "request.rec"
@@ -117,6 +119,14 @@ def read_line(line: bytes, error: type[DataError], what: str) -> str:
     return text
 
 
+def _decompressor() -> zstandard.ZstdDecompressor:
+    """Return this thread's: to make one takes as long as to copy what does not compress."""
+    found: zstandard.ZstdDecompressor | None = getattr(_own, "decompressor", None)
+    if found is None:
+        found = _own.decompressor = zstandard.ZstdDecompressor()
+    return found
+
+
 def expand(data: bytes | memoryview, limit: int, error: type[DataError], what: str) -> bytes:
     """Return the content of exactly one zstd frame whose stated size is at most `limit` bytes.
 
@@ -130,9 +140,7 @@ def expand(data: bytes | memoryview, limit: int, error: type[DataError], what: s
             raise error(f"{what} states no size, or one above {limit} bytes.")
         if frame.dict_id or frame.window_size > max(_WINDOW_LIMIT, frame.content_size):
             raise error(f"{what} wants a dictionary or a window that lace does not grant.")
-        raw: bytes = zstandard.ZstdDecompressor().decompress(
-            data, max_output_size=frame.content_size, allow_extra_data=False
-        )
+        raw: bytes = _decompressor().decompress(data, max_output_size=frame.content_size, allow_extra_data=False)
     except zstandard.ZstdError as cause:
         raise error(f"{what} cannot be decompressed.") from cause
     if len(raw) != frame.content_size:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from vault.errors import DataError
 
 if TYPE_CHECKING:
-    from zstandard import ZstdCompressor
+    from zstandard import ZstdCompressor, ZstdDecompressor
 
 __all__ = [
     "MAX_BASES",
@@ -49,6 +49,7 @@ _PAYS: Final = 0.95  # of the raw size; above, the bytes rest as they are
 _HASH_LOG: Final = 20
 _HASH_LOG_MIN: Final = 12
 _WINDOW_LOG: Final = 21
+_MAX_WINDOW_BYTES: Final = 1 << 26
 _own = local()
 
 
@@ -72,6 +73,18 @@ def _compressor() -> ZstdCompressor:
     found: ZstdCompressor | None = getattr(_own, "compressor", None)
     if found is None:
         found = _own.compressor = _zstd().ZstdCompressor(level=_LEVEL, write_content_size=True)
+    return found
+
+
+def _decompressor(prefix: bytes) -> ZstdDecompressor:
+    """Return what decompresses what was compressed against these bytes; for none it is this thread's, as above."""
+    found: ZstdDecompressor | None = getattr(_own, "decompressor", None)
+    if prefix or found is None:
+        zstandard = _zstd()
+        base = zstandard.ZstdCompressionDict(prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT) if prefix else None
+        found = zstandard.ZstdDecompressor(dict_data=base, max_window_size=_MAX_WINDOW_BYTES)
+        if not prefix:
+            _own.decompressor = found
     return found
 
 
@@ -125,9 +138,7 @@ def decode(form: int, stored: bytes, raw: int, prefix: bytes = b"") -> bytes:
     try:
         if zstandard.frame_content_size(stored) != raw:
             raise BadFrame("A frame states another size than is said of it.")
-        base = zstandard.ZstdCompressionDict(prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT) if prefix else None
-        tool = zstandard.ZstdDecompressor(dict_data=base, max_window_size=1 << 26)
-        data: bytes = tool.decompress(stored, max_output_size=raw, allow_extra_data=False)
+        data: bytes = _decompressor(prefix).decompress(stored, max_output_size=raw, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise BadFrame(f"A frame does not decode: {error}.") from error
     if len(data) != raw:
@@ -153,7 +164,7 @@ def decode_beginning(form: int, stored: bytes, raw: int, prefix: bytes = b"") ->
     # Block by block, since what fails gives nothing of the blocks that were handed over together with it.
     with suppress(zstandard.ZstdError):
         base = zstandard.ZstdCompressionDict(prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT) if prefix else None
-        tool = zstandard.ZstdDecompressor(dict_data=base, max_window_size=1 << 26).decompressobj()
+        tool = zstandard.ZstdDecompressor(dict_data=base, max_window_size=_MAX_WINDOW_BYTES).decompressobj()
         begin = 0
         for end, _ in _blocks(stored):
             if len(found) >= raw or begin >= len(stored):
