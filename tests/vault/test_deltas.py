@@ -166,6 +166,20 @@ def test_changes_all_over_a_large_file_cost_no_more_than_they_are(alice: Vault, 
     assert stored_bytes(alice) - before < 60_000
 
 
+def test_what_follows_much_that_was_put_in_is_found_again(alice: Vault) -> None:
+    """CLAY-29: new bytes are taken to stand for old ones, and those may be what comes after them."""
+    content = bytearray(random.Random(12).randbytes(20_000_000))
+    (alice.folder / "large").write_bytes(content)
+    commit(alice, "all of it")
+    before = stored_bytes(alice)
+    for at in range(18_000_000, 4_000_000, -4_000_000):
+        content[at : at + 20] = b"%20d" % at
+    content[1_000:1_000] = random.Random(13).randbytes(2_000_000)
+    (alice.folder / "large").write_bytes(content)
+    commit(alice, "much put in")
+    assert stored_bytes(alice) - before < 2_400_000
+
+
 class Sink:
     """Notes every record and hint."""
 

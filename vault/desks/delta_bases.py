@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DeltaHints", "Like", "OldPages"]
 
-_AHEAD = 1_024  # old chunks looked through for the next post: 128 MiB or so
+_AHEAD = 1_024  # old chunks looked through for the next post, and as many that were passed: 128 MiB or so
 _GAP_BYTES = 256 << 10  # new bytes handed on together
 _BEHIND_BYTES = 128 << 10  # old bytes that are laid beside new ones once more: something may have been put in
 _HEAD_BYTES = 512  # of a chunk's record, at most
@@ -57,6 +57,7 @@ class DeltaHints:
         self._gap: list[Plex] = []
         self._gap_bytes = 0
         self._behind = 0  # bytes of the window that stand before what comes next
+        self._passed: deque[Chunk] = deque()  # old chunks since the last post: a next post may be among them
 
     def add(self, plex: Plex, /) -> None:
         """Take one record; chunks come before the manifests that list them."""
@@ -74,8 +75,12 @@ class DeltaHints:
                 self._close(self._like(passed))
                 self._pass(passed)
             return
+        while self._first > at:
+            self._first -= 1
+            self._window.appendleft(self._passed.pop())
         self._close(self._until(at))
         self._drop(at + 1 - self._first)
+        self._forget(0)
         self._behind = 0
         self._sink.add(plex)
 
@@ -105,7 +110,17 @@ class DeltaHints:
         self._behind += size
         while self._window and self._behind - self._window[0].length >= _BEHIND_BYTES:
             self._behind -= self._window[0].length
-            self._drop(1)
+            self._passed.append(self._window.popleft())
+            self._first += 1
+        self._forget(_AHEAD)
+
+    def _forget(self, left: int) -> None:
+        """Forget all but so many of the old chunks that were passed."""
+        while len(self._passed) > left:
+            number = self._first - len(self._passed)
+            link = self._passed.popleft()
+            if self._index.get(link.target) == number:
+                del self._index[link.target]
 
     def _drop(self, count: int) -> None:
         for _ in range(min(count, len(self._window))):
