@@ -1,16 +1,16 @@
 """What a file has on its medium, and not in the system's cache, where the two can be told apart (faults.md row 6).
 
-Where the system takes reads past its cache, a large file is read so, some pieces at once: with one alone the medium
-stands idle until the next is asked for. Else the cache is asked to let the file go first. That may keep what it likes,
-and pages that are let go and filled anew cost more than the reading.
+The cache is asked to let the file go, and may keep what it likes. So where the system takes reads past its cache, a
+large file is read in that way, some pieces at once: with one alone the medium stands idle until the next is asked for.
+That fills no pages anew either, which can cost more than the reading. Some file systems take such reads and serve them
+from the cache all the same, hence both.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 from collections import deque
-from contextlib import closing
+from contextlib import closing, suppress
 from io import FileIO
 from typing import TYPE_CHECKING, Final
 
@@ -42,14 +42,14 @@ def digest_past_cache(descriptor: int, count: ByteCount) -> bytes:
         OSError: it cannot be read.
     """
     with FileIO(descriptor) as file:
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         size = os.fstat(descriptor).st_size
         if size >= _LARGE and _read_directly(descriptor):
             digest = _directly(descriptor, size, count)
             if digest is not None:
                 return digest
             _read_directly(descriptor, is_wanted=False)
-        if hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         hasher = blake3()
         with WriteBehind() as behind:
             while done := file.readinto(behind.room):
@@ -73,18 +73,15 @@ def _read_directly(descriptor: int, *, is_wanted: bool = True) -> bool:
 
 
 def _directly(descriptor: int, size: int, count: ByteCount) -> bytes | None:
-    """Return the digest of a file that is read past the cache; None where the system does not take such reads."""
+    """Return the digest of a file that is read past the cache, or None: what was a fault of the medium comes again."""
     hasher = blake3()
     done = 0
-    try:
-        with closing(_pieces(descriptor, size)) as pieces:
-            for piece in pieces:
-                hasher.update(piece)
-                count.read += len(piece)
-                done += len(piece)
-    except OSError as error:
-        if error.errno != errno.EINVAL:
-            raise
+    # Not in such pieces, not of such a file, or no threads; an OSError that is not of the way is met once more.
+    with suppress(OSError, RuntimeError), closing(_pieces(descriptor, size)) as pieces:
+        for piece in pieces:
+            hasher.update(piece)
+            count.read += len(piece)
+            done += len(piece)
     return hasher.digest() if done == size else None
 
 
@@ -100,7 +97,10 @@ def _pieces(descriptor: int, size: int) -> Generator[memoryview]:
                 room = mmap(-1, _PIECE)  # it begins where a page does, as such reads must
             else:
                 reading, room = asked.popleft()
-                yield memoryview(room)[: reading.result()]
+                size_read = reading.result()
+                yield memoryview(room)[:size_read]
+                if size_read < _PIECE:
+                    return
             asked.append((pool.submit(os.preadv, descriptor, [room], start), room))
         for reading, room in asked:
             yield memoryview(room)[: reading.result()]
