@@ -12,9 +12,9 @@ __all__ = ["FlushAhead"]
 
 
 class FlushAhead:
-    """Flushes under way, one at a time. The system tells of a fault once, to the call that met it: so each is kept.
+    """Flushes, one at a time. The system tells of a fault once, to the flush that met it: then `begin` or `wait` does.
 
-    Whoever closes the file waits first.
+    Whoever closes the file closes this first.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,16 @@ class FlushAhead:
             flush.result()
 
     def close(self) -> None:
-        """End the thread, after what it is at."""
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.shutdown()
+        """End the thread, after what it is at; a fault of that is not told. A Ctrl-C meanwhile does not shorten it."""
+        flush = self._flush
+        try:
+            if flush is not None:
+                flush.exception()
+        except BaseException:  # nothing is closed under a flush
+            if flush is not None:
+                flush.exception()
+            raise
+        finally:
+            pool, self._pool, self._flush = self._pool, None, None
+            if pool is not None:
+                pool.shutdown(wait=False)

@@ -102,7 +102,9 @@ class PartialFile:
             raise
 
     def close(self) -> None:
-        """Let go of it; what was written stays for the next try."""
+        """Let go of it; what was written stays for the next try, unless a flush of it failed."""
+        with suppress(OSError), self._forgetting():
+            self._ahead.wait()
         self._ahead.close()
         if self._fd >= 0:
             descriptor, self._fd = self._fd, -1

@@ -68,10 +68,12 @@ class PackAppender:
 
     def close(self) -> None:
         """Close the file; what was not flushed is not named."""
-        self._ahead.close()
-        if self._fd >= 0:
-            self._io.close(self._fd)
-            self._fd = -1
+        try:
+            self._ahead.close()
+        finally:
+            if self._fd >= 0:
+                descriptor, self._fd = self._fd, -1
+                self._io.close(descriptor)
 
     def _make_room(self) -> None:
         """Have a pack open that takes a frame; what a crash left at its end is cut."""

@@ -237,14 +237,14 @@ class Packs(PackReader):
         self.room, self._unasked = _ask_nobody, 0
 
     def _rest(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        file, self._file = self._file, None
         self._next = self._frames = 0
         self._here.clear()
         self._here_bytes = 0
         self._closed.clear()
         self._grown.clear()
+        if file is not None:
+            file.close()  # last: it waits for a flush, and a Ctrl-C meanwhile leaves nothing for the next transaction
 
     def _begin_frame(self, bases: tuple[int, ...]) -> OpenFrame:
         if self._next == 0:
