@@ -21,7 +21,6 @@ from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
 from vault.errors import DataError, EnvironmentFault
 from vault.files import DiskFull, NotWritable, Unreadable
-from vault.flush_ahead import FlushAhead
 from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.fsck.repair import repair
@@ -323,98 +322,6 @@ def test_a_full_pack_is_followed_by_another(store: Store, monkeypatch: pytest.Mo
         assert store.stored(record.hash) == record.encode()
     with Store(store.path) as other:
         assert all(other.stored(record.hash) == record.encode() for record in first)
-
-
-class Refusing(PackIO):
-    """A disk that fails at one kind of call."""
-
-    def __init__(self, call: str, number: int) -> None:
-        self.call, self.number = call, number
-
-    def append(self, fd: int, at: int, data: bytes) -> None:
-        if self.call == "append":
-            raise OSError(self.number, os.strerror(self.number))
-        super().append(fd, at, data)
-
-    def sync(self, fd: int) -> None:
-        if self.call == "sync":
-            raise OSError(self.number, os.strerror(self.number))
-        super().sync(fd)
-
-
-@pytest.mark.parametrize(("call", "number", "error"), [("append", 28, DiskFull), ("sync", 5, NotWritable)])
-@pytest.mark.parametrize("count", [2, 200])
-def test_a_disk_that_refuses_stores_nothing(
-    tmp_path: Path, call: str, number: int, error: type[Exception], count: int
-) -> None:
-    """APP-13: with and without the writing thread, the transaction ends as if it had never been."""
-    records = plexes(count)
-    with Store(tmp_path / "store.db", create=True) as store:
-        store.packs._io = Refusing(call, number)
-        with pytest.raises(error):
-            put(store, records)
-        assert store.rows("SELECT count(*) FROM body") == [(0,)]
-        store.packs._io = PackIO()
-        put(store, records)
-        assert store.stored(records[-1].hash) == records[-1].encode()
-
-
-@pytest.mark.parametrize(("full", "each"), [(1 << 20, 800_000), (packappend.PACK_BYTES, 3_000_000)])
-def test_a_flush_that_failed_while_more_was_written_stores_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: int, each: int
-) -> None:
-    """APP-13: the system tells of what a disk lost once, and that the next flush finds nothing wrong means nothing."""
-
-    class Once(PackIO):
-        calls = 0
-
-        def sync(self, fd: int) -> None:
-            super().sync(fd)
-            self.calls += 1
-            if self.calls == 1:
-                raise OSError(errno.EIO, "Input/output error")
-
-    monkeypatch.setattr(packappend, "_SYNC_BYTES", each)
-    monkeypatch.setattr(packappend, "PACK_BYTES", full)
-    records = plexes(200)
-    with Store(tmp_path / "store.db", create=True) as store:
-        store.packs._io = once = Once()
-        with pytest.raises(NotWritable, match="input/output"):
-            put(store, records)
-        assert store.rows("SELECT count(*) FROM body") == [(0,)]
-        put(store, records)
-        assert once.calls > 1
-        assert store.stored(records[-1].hash) == records[-1].encode()
-
-
-def test_an_interrupt_while_a_transaction_is_given_up_leaves_nothing_of_it(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """APP-13: the next transaction named a pack that was gone, and what it wrote there was lost."""
-
-    class Full(PackIO):
-        def append(self, fd: int, at: int, data: bytes) -> None:
-            if at > 1_000_000:
-                raise OSError(errno.ENOSPC, "No space left on device")
-            super().append(fd, at, data)
-
-    def interrupted(ahead: FlushAhead) -> None:
-        close(ahead)
-        raise KeyboardInterrupt
-
-    close = FlushAhead.close
-    store.packs._io = Full()
-    with monkeypatch.context() as patch:
-        patch.setattr(FlushAhead, "close", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            put(store, plexes(200))
-    store.packs._io = PackIO()
-    put(store, plexes(1, size=100))
-    assert store.rows("SELECT * FROM pack") == []
-    records = plexes(3)
-    put(store, records)
-    with Store(store.path) as fresh:
-        assert all(fresh.stored(record.hash) == record.encode() for record in records)
 
 
 def test_the_thread_that_writes_stays_with_the_store_and_ends_with_it(tmp_path: Path) -> None:
