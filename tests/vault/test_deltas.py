@@ -180,6 +180,17 @@ def test_what_follows_much_that_was_put_in_is_found_again(alice: Vault) -> None:
     assert stored_bytes(alice) - before < 2_400_000
 
 
+def test_what_was_passed_may_come_later(alice: Vault) -> None:
+    """CLAY-29: new bytes first, then the end of the old content, then its beginning."""
+    content = random.Random(14).randbytes(8_000_000)
+    (alice.folder / "large").write_bytes(content)
+    commit(alice, "all of it")
+    moved = random.Random(15).randbytes(1_500_000) + content[3_000_000:] + content[:3_000_000]
+    (alice.folder / "large").write_bytes(moved)
+    commit(alice, "turned round")
+    assert check(alice).bad == ()
+
+
 class Sink:
     """Notes every record and hint."""
 

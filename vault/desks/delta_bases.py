@@ -79,8 +79,8 @@ class DeltaHints:
             self._first -= 1
             self._window.appendleft(self._passed.pop())
         self._close(self._until(at))
-        self._drop(at + 1 - self._first)
         self._forget(0)
+        self._drop(at + 1 - self._first)
         self._behind = 0
         self._sink.add(plex)
 
