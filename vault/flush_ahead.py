@@ -44,9 +44,11 @@ class FlushAhead:
         Raises:
             OSError: it failed.
         """
-        flush, self._flush = self._flush, None
-        if flush is not None:
-            flush.result()
+        if self._flush is not None:
+            fault = self._flush.exception()  # a Ctrl-C meanwhile leaves it to `close`
+            self._flush = None
+            if fault is not None:
+                raise fault
 
     def close(self) -> None:
         """End the thread, after what it is at; a fault of that is not told. A Ctrl-C meanwhile does not shorten it."""

@@ -103,13 +103,15 @@ class PartialFile:
 
     def close(self) -> None:
         """Let go of it; what was written stays for the next try, unless a flush of it failed."""
-        with suppress(OSError), self._forgetting():
-            self._ahead.wait()
-        self._ahead.close()
-        if self._fd >= 0:
-            descriptor, self._fd = self._fd, -1
-            with suppress(OSError):
-                os.close(descriptor)
+        try:
+            with suppress(OSError), self._forgetting():
+                self._ahead.wait()
+        finally:
+            self._ahead.close()
+            if self._fd >= 0:
+                descriptor, self._fd = self._fd, -1
+                with suppress(OSError):
+                    os.close(descriptor)
 
     def discard(self) -> None:
         """Take it away."""
