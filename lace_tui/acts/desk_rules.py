@@ -19,6 +19,7 @@ from vault.desk_folders import Desk, add_desk, desks, mapped_folder, unmapped
 from vault.desks.ignore import IGNORE_FILE
 from vault.folder.unshared import OthersPath, paths_of_others, unshared_of, way_to_take_out
 from vault.permits import Act, Permit, permit_options, permits, set_permit
+from vault.persons import linked
 from vault.plural import few, plural
 from vault.readers import released_to
 from vault.revisions.history import commit_info, line_head, releases, shown_version, unreleased
@@ -27,7 +28,7 @@ from vault.revisions.labels import labels
 from vault.vault import Vault
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "EVERY",
@@ -235,17 +236,23 @@ def permit(
         desk: its name; None for the one of the folder.
 
     Raises:
-        NoSuchDesk, OutsideFolder, BadArguments, NoSuchPeer: it cannot be one.
+        NoSuchDesk, OutsideFolder, BadArguments, NoSuchPeer: it cannot be one; nor can one against oneself.
         BadPermit, RulesDamaged, Locked, StoreUnwritable: as `set_permit`.
     """
     desk = desk_from(here, vault, desk)
-    names = only or but
-    nodes = tuple(sorted({node_of(vault, name) for name in names}))
+    names = {name: node_of(vault, name) for name in only or but}
+    if not only:
+        _refuse_myself(vault, names)
+    nodes = tuple(sorted(set(names.values())))
     rule = Permit(desk_path_from(here, vault, path, desk), act, bool(only), nodes)
     known = {(old.path, old.act) for old in permits(vault.store, desk)}
     if names or (rule.path, act) not in known:  # one from before the folder was a desk may be taken back
         there = partial(
-            _there, here, permit_options(act, names, is_white=bool(only)), vault, mapped_folder(vault, desk) / rule.path
+            _there,
+            here,
+            permit_options(act, [*names], is_white=bool(only)),
+            vault,
+            mapped_folder(vault, desk) / rule.path,
         )
         refuse_other_desk(vault, desk, rule.path, path, there)
     set_permit(vault, desk, rule)
@@ -254,6 +261,22 @@ def permit(
         {"desk": desk, **permit_values(vault, rule), "released": released},
         permit_text(vault, rule) + (_still_readable(vault, desk, rule, released) if released else ""),
     )
+
+
+def _refuse_myself(vault: Vault, but: Mapping[str, str]) -> None:
+    """Refuse a rule against myself: nothing would come of it, for I always may.
+
+    Args:
+        vault: mine.
+        but: names of who may not, and their nodes.
+
+    Raises:
+        BadArguments: one of them is mine.
+    """
+    mine = linked(vault.store, vault.node.text) if but else set()
+    if found := [name for name, node in but.items() if node in mine]:
+        told = f"{inert(found[0])} is you, and you always may write and read in a desk of yours."
+        raise BadArguments(told, hint="To keep it for yourself alone, say: --only self")
 
 
 def _still_readable(vault: Vault, desk: str, rule: Permit, released: list[str]) -> str:

@@ -227,3 +227,15 @@ def test_somebody_with_two_keys_is_named_once_by_a_refusal(pair: tuple[Person, P
     alice.write("private/diary.txt", "dear diary\n")
     told = alice.lace("release", "--yes", expect=2)["error"]
     assert told["message"] == "Friends get a release whole, and bob may not read private."
+
+
+@pytest.mark.parametrize("name", ["self", "alice"])
+def test_a_rule_against_oneself_is_refused(pair: tuple[Person, Person], name: str) -> None:
+    """CLAY-80: it was taken, and nothing came of it, for one always may."""
+    alice, _ = pair
+    told = alice.lace("desk", "permit", "private", "--read", "--not", "bob", name, expect=2)["error"]
+    assert told["message"] == f"{name} is you, and you always may write and read in a desk of yours."
+    assert alice.lace("desk", "permits")["permits"] == []
+    alice.lace("desk", "permit", "private", "--read", *told["hint"].partition(": ")[2].split())
+    (rule,) = alice.lace("desk", "permits")["permits"]
+    assert (rule["list"], rule["names"]) == ("only", ["alice"])
