@@ -53,6 +53,7 @@ __all__ = [
 
 UNFINISHED = "The last update of this folder was cut off, and would be finished first."
 _DELETED = "delete/edit"  # its name in `vault.desks.path_conflict`, which few answers need
+_MOVED = "A file that was moved and rewritten counts as deleted."
 FINISHED = "The last update of this folder was cut off."
 
 
@@ -137,9 +138,7 @@ def deleted_lines(clashes: Sequence[PathConflict]) -> list[str]:
     """Return what delete/edit means, where a path clashes so: who moved a file and rewrote it deleted nothing."""
     if not any(clash.kind == _DELETED for clash in clashes):
         return []
-    return [
-        f"{_DELETED}: one side has it no more, the other changed it. A file that was moved and rewritten counts so."
-    ]
+    return [f"{_DELETED}: one side has it no more, the other changed it.", _MOVED]
 
 
 def ended_lines(done: Updated, *, planned: bool = False) -> list[str]:
