@@ -12,10 +12,14 @@ from random import Random
 from tempfile import mkdtemp
 
 from tests.transports.git_hosts import bare_repository, git
+from transports.git.complaints import complaint, fault_of_git
 from transports.git.host import NotPlain, packed_refs
+from transports.git.local import _PLAIN, _plain_settings, is_harmless, own_directory
 from transports.git.object_files import ObjectFiles, object_id
 from transports.git.objects import Row, rows_of, tree_of
 from transports.git.packs import KINDS, NAME_BYTES, index_names, index_offset, index_row, write_pack
+from transports.git.refusals import Moved, damage, refusal
+from vault.errors import PlaceError
 
 __all__ = ["GIT"]
 
@@ -23,6 +27,9 @@ _SUM = 20  # bytes of a SHA-1
 _ROWS = 1000
 _SOME = 64  # names of an index that are asked for
 _NOBODYS = "17" * 20
+_APART = b"\0\n"  # between what git answers and what it complains of
+_SECRET = "://anna:hunter2@"  # as a person may have written it in an address
+_TOLD = 1200  # characters of what a person is told
 
 
 @cache
@@ -153,11 +160,69 @@ def _some_refs() -> tuple[bytes, ...]:
     return ((bare / "packed-refs").read_bytes(),)
 
 
+@cache
+def _configured() -> Path:
+    """Return a repository whose configuration the inputs are."""
+    return bare_repository(Path(mkdtemp(prefix="fuzz-")) / "configured.git")
+
+
+def _config(data: bytes) -> None:
+    """Check that of a configuration which is read without a git the same is read as by git."""
+    is_harmless(data.decode("utf-8", "replace"))
+    file = _configured() / "config"
+    file.write_bytes(data)
+    trusted = own_directory(_configured())
+    if not _PLAIN.fullmatch(data):
+        assert trusted is None
+        return
+    told = git(_place(), "config", "--file", str(file), "--no-includes", "--list").splitlines()
+    assert _plain_settings(data.decode()) == [" = ".join(line.lower().split("=")) for line in told]
+    if trusted is not None:
+        assert git(trusted, "rev-parse", "--is-bare-repository") in {"true", "false"}
+
+
+def _configs() -> tuple[bytes, ...]:
+    (_configured() / "config").unlink(missing_ok=True)
+    git(_configured(), "init", "--quiet", "--bare", "--shared=group", str(_configured()))
+    made = (_configured() / "config").read_bytes()
+    plain = b"[core]\n\tbare = true\n\trepositoryformatversion = 0\n[gc]\n\tauto = 0\n"
+    return made, plain, b"[core]\n\tfilemode = true\n\tlogAllRefUpdates = false\n", b'[remote "a"]\n\turl = x\n'
+
+
+def _said(data: bytes) -> None:
+    """Judge what git says: what a person is told of it is a line without what could move a terminal, and no secret."""
+    answer, _, rest = data.partition(_APART)
+    complaints = rest.decode("utf-8", "replace")
+    found = [refusal(answer, complaints, "there"), damage(complaints, "there"), fault_of_git(complaints, "there")]
+    errors = [error.refusal if isinstance(error, Moved) else error for error in found if error is not None]
+    for told in (complaint(rest), *(part for error in errors for part in (error.message, error.hint))):
+        assert told.isprintable(), told
+        assert len(told) < _TOLD, told
+        assert _SECRET not in told, told
+    assert all(isinstance(error, PlaceError) for error in errors)
+
+
+def _sayings() -> tuple[bytes, ...]:
+    head = b"To https://host/repo.git\n"
+    secret = f"fatal: unable to access 'https{_SECRET}host/repo.git/': ".encode()
+    return (
+        _APART.join((b"", secret + b"The requested URL returned error: 403")),
+        _APART.join((b"", b"fatal: early EOF\nfetch-pack: unexpected disconnect while reading sideband packet\n")),
+        _APART.join((b"", b"remote: error: File x is 120.00 MB; this exceeds the file size limit of 100.00 MB\n")),
+        _APART.join((head + b"!\tabc:refs/heads/x\t[rejected] (fetch first)\nDone\n", b"error: failed to push\n")),
+        _APART.join((head + b"!\tabc:refs/heads/x\t[remote rejected] (pre-receive hook declined)\n", b"remote: no\n")),
+        _APART.join((b"!\ta:b\t[remote rejected] (unpacker error)\n", b"remote: fatal: No space left on device\n")),
+        _APART.join((b"", b"error: refs/heads/lace/x does not point to a valid object!\nssh: no route to host\n")),
+    )
+
+
 GIT: dict[str, tuple[Callable[[bytes], object], Callable[[], tuple[bytes, ...]]]] = {
     "git-index": (_index, lambda: (*(index for index, _ in _packs()), _long())),
     "git-pack": (_pack, lambda: tuple(pack for _, pack in _packs())),
     "git-object": (_object, _objects),
     "git-rows": (_rows, lambda: tuple(data for data in _source()[1].values() if rows_of(data, _ROWS))),
     "git-refs": (_refs, _some_refs),
+    "git-config": (_config, _configs),
+    "git-said": (_said, _sayings),
 }
 """Targets by name: what runs an input, and what makes the first ones."""

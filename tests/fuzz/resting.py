@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from blake3 import blake3
 
+from lazy.live.shelves import _recall, own_shelf
 from lazy.noted_visits import noted_problems, noted_summary
 from lazy.resolving.draft_files import edited_paths
 from spark_export.manifest import MANIFESTS, Manifest, read_manifests
@@ -28,6 +29,7 @@ from vault.notes.registry import note_of
 from vault.profile import TREE_APP
 from vault.records import Plex, Seal, parse_record
 from vault.records.trailer import from_trailer, to_trailer
+from vault.releasing import release
 from vault.store import Store
 from vault.store.carve import carve
 from vault.store.carve_places import carve_places
@@ -44,6 +46,8 @@ _PAGES = 12  # of a store, in one input
 _LEAF = 13  # with which a page begins that has rows of a table
 _FRAMES = 6  # of a log, in one input
 _FRAME = struct.Struct("<BII")  # form, raw bytes, bytes of the prefix
+_SUM = 32  # bytes at the end of summaries
+_AT = 4  # bytes that say where others begin
 _APART = b"\0\n"  # between the two parts of an input
 
 
@@ -247,6 +251,36 @@ def _pages_beside() -> tuple[bytes, ...]:
     return tuple(one + _APART + other for one in bodies[:4] for other in bodies[:4])
 
 
+@cache
+def _shelf() -> bytes:
+    """Return the summaries of a shelf, and let more be shared since."""
+    vault = _vault()
+    release(vault, None, "For the shelf")
+    assert own_shelf(vault, may_write=True) is not None
+    write(vault, "later.txt", "later\n")
+    release(vault, None, "Later")
+    assert len(_recall(vault, vault.store.exposed())) > 1
+    return (vault.dot / "roots").read_bytes()
+
+
+def _summaries(data: bytes) -> None:
+    """Judge summaries some of whose bytes are others, with the sum that was theirs and with one that fits.
+
+    They say never more than is shared.
+    """
+    vault, whole = _vault(), _shelf()
+    at = int.from_bytes(data[:_AT], "big") % len(whole)
+    bent = whole[:at] + data[_AT:] + whole[at + len(data) - _AT :]
+    for kept in (bent, bent[:-_SUM] + blake3(bent[:-_SUM]).digest()):
+        (vault.dot / "roots").write_bytes(kept)
+        found = _recall(vault, vault.store.exposed())
+        assert sum(row.count for name, row in found.items() if row and len(name) == 1) <= vault.store.exposed()
+
+
+def _some_summaries() -> tuple[bytes, ...]:
+    return tuple(at.to_bytes(_AT, "big") + _shelf()[at : at + 100] for at in (0, 13, 45, 61, 97, 2_400, 40_000))
+
+
 def _quietly(act: Callable[[bytes], object], data: bytes) -> None:
     from vault.errors import LaceError
 
@@ -267,6 +301,7 @@ RESTING: Mapping[str, tuple[Callable[[bytes], object], Callable[[], tuple[bytes,
         "manifest": (_manifest, _manifests),
         "trailer": (_trailer, _trailers),
         "page-beside": (_page_beside, _pages_beside),
+        "summaries": (_summaries, _some_summaries),
     }
 )
 """Targets by name: what is run, and what it begins with."""
