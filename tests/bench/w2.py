@@ -41,8 +41,9 @@ _IDLE = "the same three commands with nothing new"
 _LEAST = "one digest at each end, TLS, flush, copies"  # with the same server and client library
 _DIGESTED = "the same with the digests that releases and contents ask for"
 _HOUR = 3600.0
+_Act = Callable[[], object]
 _GIT = 3  # repeats of what takes plain git three minutes
-_ROOM = 4  # times the bytes of a release: more than is written of it on any road
+_ROOM = 3  # times the bytes of a release: more than any one act writes of it
 
 
 def figures(quick: bool) -> Iterator[Figure]:
@@ -125,13 +126,14 @@ def _roads(mib: int, seed: int, roads: Collection[str]) -> dict[str, float]:
         alice.lace("release", "1.0.0")
         commit_git(plain)
         for road, friend in friends.items():
-            costs.note(road, lambda road=road, friend=friend: _carry(alice, friend, road))  # type: ignore[misc]
-            costs.note(_PEERS[road], lambda road=road: _peer(road, root, plain))  # type: ignore[misc]
+            costs.note(road, *_carry(alice, friend, road))
+            costs.note(_PEERS[road], *_peer(road, root, plain))
             assert (friend.folder / "part-00").read_bytes() == (plain / "part-00").read_bytes()
             if road == "drop":
                 costs.note(_FLOOR, lambda: _bare(plain, root))
-                _carry(alice, friend, road)  # alice hears that it came
-                costs.note(_IDLE, lambda friend=friend: _carry(alice, friend, "drop"))  # type: ignore[misc]
+                for act in _carry(alice, friend, road):  # alice hears that it came
+                    act()
+                costs.note(_IDLE, *_carry(alice, friend, road))
             elif road == "live":
                 _least(costs, root, plain)
             shutil.rmtree(friend.folder)
@@ -150,25 +152,35 @@ def _friend(alice: Person, root: Path, road: str) -> Person:
     return friend
 
 
-def _carry(alice: Person, friend: Person, road: str) -> None:
+def _carry(alice: Person, friend: Person, road: str) -> list[_Act]:
+    """Return the commands that bring what alice has into her friend's folder."""
     acts: list[tuple[Person, list[str]]] = [(friend, ["sync", road]), (friend, ["update"])]
     if road != "live":
         acts.insert(0, (alice, ["sync", road]))
-    for who, words in acts:
+
+    def run(who: Person, words: list[str]) -> None:
         done = who.real(*words, timeout=_HOUR)
         assert done.code == 0, done.err
 
+    return [partial(run, who, words) for who, words in acts]
 
-def _peer(road: str, root: Path, plain: Path) -> None:
+
+def _peer(road: str, root: Path, plain: Path) -> list[_Act]:
+    """Return what a road's peer does with the same files."""
     if road == "git":
-        bare = bare_repository(root / "plain.git")
-        git(plain, "push", "-q", str(bare), "HEAD:refs/heads/main")
-        git(root, "clone", "-q", "--no-local", "-b", "main", str(bare), str(root / "clone"))
-        return
+        bare = root / "plain.git"
+        clone = ("clone", "-q", "--no-local", "-b", "main", str(bare), str(root / "clone"))
+        return [
+            partial(bare_repository, bare),
+            partial(git, plain, "push", "-q", str(bare), "HEAD:refs/heads/main"),
+            partial(git, root, *clone),
+        ]
     flags = ("--fsync",) if road == "drop" else ()
     places = (plain, root / "rsync-stick", root / "rsync-off") if road == "drop" else (plain, root / "rsync-line")
-    for start, end in pairwise(places):
-        subprocess.run(["rsync", "-a", *flags, "--exclude=.git", f"{start}/", str(end)], check=True)
+    return [
+        partial(subprocess.run, ["rsync", "-a", *flags, "--exclude=.git", f"{start}/", str(end)], check=True)
+        for start, end in pairwise(places)
+    ]
 
 
 def _bare(plain: Path, root: Path) -> None:
@@ -224,17 +236,21 @@ class _Costs:
         self._root, self._size = root, size
         self.got: dict[str, float] = {}
 
-    def note(self, name: str, act: Callable[[], None]) -> None:
-        """Do something, and note what it cost."""
-        self._touch_memory()
-        cpu, wall = _children(), time.perf_counter()
-        act()
-        self.got[f"{name} s"], self.got[f"{name} CPU s"] = time.perf_counter() - wall, _children() - cpu
+    def note(self, name: str, *acts: _Act) -> None:
+        """Do some things, and note what they cost together."""
+        wall = cpu = 0.0
+        for act in acts:
+            self._touch_memory()
+            before, begun = _children(), time.perf_counter()
+            act()
+            wall, cpu = wall + time.perf_counter() - begun, cpu + _children() - before
+        self.got[f"{name} s"], self.got[f"{name} CPU s"] = wall, cpu
 
     def _touch_memory(self) -> None:
         """Have the memory at hand that files are about to fill: a virtual machine is given it when it is first touched.
 
-        Whoever came first would pay for that. What was written goes before a disk has taken all of it.
+        Whoever came first would pay for that, and what is not filled soon is taken back. What was written goes before
+        a disk has taken all of it.
         """
         room, some = self._root / "room", bytes(MIB)
         with suppress(OSError), room.open("wb", buffering=0) as file:
