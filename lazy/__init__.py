@@ -10,7 +10,7 @@
 | `conflicts`, `head_conflicts`, `conflict_sides`, `contested` | what disagrees, and who stands on which side |
 | `decisions`, `decision_graph`, `decision_trees` | what was decided, if it is what it says, and what it is built on |
 | `decided_above` | decisions that disagree, and a version whose sides differ in just that |
-| `counted` | how much of one member counts about one version |
+| `member_limits` | how much of one member counts about one version |
 | `overtaken`, `conflict_words` | what was left behind undecided, and what a person is told of all that |
 | `resolving`, `folder` | a decision as a person makes it, and what becomes of the folder |
 | `vectors`, `queue`, `links`, `lacking`, `parts` | how far everybody is, what waits and what is missing |
@@ -18,7 +18,7 @@
 | `relation` | how my folder stands to what friends released |
 | `clocks` | whose clock is far from the one here, as the dates of releases show |
 | `noted_visits`, `noted_times` | what the store notes of visits, as far as it can be read |
-| `results`, `came`, `endings` | what a visit came to: what it brought, and how it ended |
+| `results`, `arrivals`, `endings` | what a visit came to: what it brought, and how it ended |
 | `problems` | what a person is told of a visit besides, and the way out of it |
 | `other_group` | what is refused because another group owns it |
 | `address`, `asking`, `mend` | from a name to a state, a beacon asked for, damage healed |

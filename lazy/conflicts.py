@@ -8,16 +8,16 @@ first, and may take it in. Only when something was first seen, and which proposa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from blake3 import blake3
 
 from lazy.conflict_sides import InCommon, in_line, release_side, with_words
 from lazy.conflict_words import deciding_command, other_side
 from lazy.contested import Conflict, ConflictKind, Proposal, Status, status_of, worded
-from lazy.counted import counted
 from lazy.decided_above import is_undecided, with_ended
 from lazy.head_conflicts import head_conflicts, is_asked_by, is_built_upon
+from lazy.member_limits import counted
 from lazy.overtaken import is_overtaken, later_states
 from lazy.people import label_of
 from vault.errors import CallerError
@@ -27,6 +27,10 @@ from vault.revisions.graph import json_texts
 from vault.revisions.history import ReleaseInfo, commit_info, releases
 from vault.vault import Vault
 from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from lazy.decisions import Decisions
+    from vault.profile import Resolution
 
 __all__ = [
     "NoSuchConflict",
@@ -240,6 +244,37 @@ def _version_conflicts(vault: Vault) -> list[Conflict]:
     return with_ended(vault.store, found, {desk: measure.mine for desk, measure in lines.items()})
 
 
+class _Weighed(NamedTuple):
+    """What decisions on a contested version come to here.
+
+    Args:
+        decided: the last of those that count: mine, those I accepted, and those that my line was built on.
+        contents: their trees; where they are one, the version is decided.
+        proposals: the last decisions of friends that come to something else.
+    """
+
+    decided: list[Resolution]
+    contents: set[RecordHash]
+    proposals: tuple[Proposal, ...]
+
+
+def _weighed(vault: Vault, known: Decisions, accepted: str, mine: set[str]) -> _Weighed:
+    counting = [
+        r for r in known.found if r.signer == vault.node or r.hash.text in accepted.split() or r.result.text in mine
+    ]
+    decided = known.last(counting)
+    contents = {commit_info(vault.store, r.result).tree for r in decided}
+    hashes = {r.hash for r in counting}
+    proposals = worded(
+        Proposal(r.hash, r.signer.text, label_of(vault, r.signer.text), r.result, tree, r.chosen, r.release)
+        for r in known.last(known.found)
+        if r.signer is not None and r.hash not in hashes
+        for tree in (commit_info(vault.store, r.result).tree,)
+        if tree not in contents
+    )
+    return _Weighed(decided, contents, proposals)
+
+
 def _version_conflict(vault: Vault, desk: str, version: Version, group: list[ReleaseInfo], lines: _Lines) -> Conflict:
     """Return one contested version, as if a decision on another one said nothing of it (`with_ended`)."""
     conflict_id = _id(vault, desk, str(version))
@@ -248,37 +283,23 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
     from lazy.decisions import decisions  # most versions were released once
 
     known = decisions(vault, desk, version, group)
-    found = known.found
     sides = with_words(vault, [release_side(vault, release) for release in group], lines.line)
-    counting = [
-        r for r in found if r.signer == vault.node or r.hash.text in accepted.split() or r.result.text in lines.mine
-    ]
-    decided = known.last(counting)
-    contents = {commit_info(vault.store, r.result).tree for r in decided}
-    settled = len(contents) == 1
-    counting_hashes = {r.hash for r in counting}
-    newest_results = {r.hash for r in known.last(found)}
-    proposals = worded(
-        Proposal(r.hash, r.signer.text, label_of(vault, r.signer.text), r.result, tree, r.chosen, r.release)
-        for r in found
-        if r.signer is not None and r.hash not in counting_hashes and r.hash in newest_results
-        for tree in (commit_info(vault.store, r.result).tree,)
-        if tree not in contents
-    )
+    decided, contents, proposals = _weighed(vault, known, accepted, lines.mine)
     status = Status.PENDING
-    if settled and not proposals:
+    if len(contents) == 1 and not proposals:
         status = status_of(sides, decided[0].chosen, vault.node.text)
         decided = known.last([*decided, *known.agreeing(decided)])
+    commits = [release.commit for release in group]
     return Conflict(
         id=conflict_id,
         kind=ConflictKind.VERSION,
         desk=desk,
         version=version,
         sides=sides,
-        in_common=lines.in_common.of([release.commit for release in group]),
+        in_common=lines.in_common.of(commits),
         detected=detected,
         status=status,
         proposals=proposals,
         results=tuple(r.result for r in decided),
-        is_overtaken=is_overtaken(lines.later, [release.commit for release in group], [r.result for r in found]),
+        is_overtaken=is_overtaken(lines.later, commits, [r.result for r in known.found]),
     )

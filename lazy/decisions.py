@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lazy.counted import as_logged, counted_decisions
 from lazy.decision_graph import Graph, Made, above_sides
 from lazy.decision_trees import Kept, Sides, Trees
+from lazy.member_limits import as_logged, counted_decisions
 from vault.names import Version
 from vault.profile import Resolution
 from vault.records import RecordHash

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from lazy.came import Came
+from lazy.arrivals import Arrivals
 from lazy.endings import Done, Ending, Held, Queued, Refused
 from lazy.problems import Problem, at_place
 from vault.errors import LaceError, PlaceError
@@ -103,7 +103,7 @@ class PlaceResult:
     kind: str
     planned: Planned | None = None
     ending: Ending = field(default_factory=Done)
-    came: Came = field(default_factory=Came)
+    came: Arrivals = field(default_factory=Arrivals)
     problems: list[Problem] = field(default_factory=list)
     sent: int = 0
     traffic: Traffic = field(default_factory=Traffic)

@@ -14,7 +14,7 @@
 | `desks`, `desk_folders`, `folder`, `content` | trees, where they lie on the disk, work there, what content stays |
 | `releasing`, `revisions`, `since_release` | versions of a line, and what is asked of lines |
 | `notes` | what one vault remembers for itself under names |
-| `nodelog`, `log_gap`, `late` | how far a log counts, a gap in my own, and what came after its entry |
+| `nodelog`, `log_gap`, `late_content` | how far a log counts, a gap in my own, and what came after its entry |
 | `left_log` | whether the write-ahead log beside a store is one that nobody has open |
 | `rules`, `lacegram` | the rule language, and how its texts are written |
 | `audit`, `fsck` | the trail of what was done, and checking everything anew |

@@ -12,7 +12,7 @@ from vault.desks.ports import Part
 from vault.errors import EnvironmentFault
 from vault.files import make_directory
 from vault.identity.mark import MarkVerdict, VaultForked, check, require_writable
-from vault.late import lacking, note_late
+from vault.late_content import lacking, note_late
 from vault.records import Plex, RecordHash, Seal, Tai
 
 if TYPE_CHECKING:

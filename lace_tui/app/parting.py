@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lace_tui.screens.dialogs import Leaving
 from lace_tui.screens.host import SAVING, Choosing, Losing
 from lace_tui.screens.marks import BAD, STRONG, mark
-from lace_tui.screens.over import Over
+from lace_tui.screens.overlay import Overlay
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -51,7 +51,7 @@ class Parting:
     async def _kept(self) -> None:
         """Wait until what was typed and chosen is in its draft, or cannot be."""
         for _, page in self._front.pages():
-            if isinstance(page, Over):
+            if isinstance(page, Overlay):
                 await page.hand_over()
         for _, page in self._front.pages():
             if isinstance(page, Choosing):

@@ -8,7 +8,7 @@ from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
-from lace_tui.screens.old import foreseen_lines
+from lace_tui.screens.old_revisions import foreseen_lines
 from lace_tui.screens.written import out_lines
 from lace_tui.words.inert import inert
 from lace_tui.words.written import pushed_out_lines

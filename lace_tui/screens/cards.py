@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lace_tui.model.deeds import Shared
     from lace_tui.model.job import Far
     from lace_tui.model.view import HomeView
-    from lazy.came import ExchangeResult
+    from lazy.arrivals import ExchangeResult
     from lazy.places.registry import Place
     from lazy.results import PlaceResult
 

@@ -17,7 +17,7 @@ from lace_tui.keys.bindings import bindings_of
 from lace_tui.keys.keymap import key_of
 from lace_tui.screens.entry import TextLine
 from lace_tui.screens.marks import BAD, QUIET, STRONG, mark, pressable, rows
-from lace_tui.screens.over import Over
+from lace_tui.screens.overlay import Overlay
 from lace_tui.words.inert import inert, is_harmless
 from vault.errors import LaceError
 
@@ -29,7 +29,7 @@ __all__ = ["Leaving", "Offer", "Page", "PlanPage", "Question", "ServingPage"]
 _TOLD = 60  # characters of what was copied; an invitation would hide the page
 
 
-class Page(Over[bool]):
+class Page(Overlay[bool]):
     """Lines to read; any of esc, enter, q or ? leaves.
 
     Args:
@@ -221,7 +221,7 @@ class _Line(TextLine):
             self.insert_text_at_cursor("".join(lines) if self.password else " ".join(lines))
 
 
-class Question(Over[str | None]):
+class Question(Overlay[str | None]):
     """One line to type; enter takes it, esc leaves things as they are. A secret is never shown or trimmed.
 
     Args:

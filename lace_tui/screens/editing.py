@@ -13,7 +13,7 @@ from typing import Any
 from lace_tui.screens.comparing import Comparing
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.editor import Editor, Told
-from lace_tui.screens.late import Late, LatePage
+from lace_tui.screens.late_text import Late, LatePage
 from lace_tui.screens.marks import mark
 from lace_tui.words.inert import inert, is_harmless
 from lazy.resolving.deciding import Pick, draft_text

@@ -19,7 +19,7 @@ from textual.widgets import TextArea
 
 from lace_tui.screens.entry import act_in_order
 from lace_tui.screens.marks import BAD, mark, pressable
-from lace_tui.screens.over import Over
+from lace_tui.screens.overlay import Overlay
 
 __all__ = ["Editor", "Told", "put_back"]
 
@@ -59,7 +59,7 @@ class _Text(TextArea):
         await act_in_order(self, event)
 
 
-class Editor(Over[str | None]):
+class Editor(Overlay[str | None]):
     """A text to edit; esc goes back with it, so that nothing typed is lost.
 
     Args:

@@ -20,7 +20,7 @@ from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.host import Refused
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
-from lace_tui.screens.old import (
+from lace_tui.screens.old_revisions import (
     Found,
     OldFiles,
     as_planned,

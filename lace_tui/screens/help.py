@@ -18,7 +18,7 @@ from lace_tui.screens.home import Home
 from lace_tui.screens.lines import Lines, Listed
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, pressable, rows
-from lace_tui.screens.over import Over
+from lace_tui.screens.overlay import Overlay
 from lace_tui.screens.place import MARKED, PlaceScreen
 
 __all__ = ["Help", "help_rows", "show_help", "why_not"]
@@ -102,7 +102,7 @@ def show_help(app: App[Any], keys: Mapping[str, str], *, is_begun: bool) -> None
     app.push_screen(Help(here, keys, reach), chosen)
 
 
-class Help(Over[str]):
+class Help(Overlay[str]):
     """The list; ends with the id of the action to do, or nothing.
 
     Args:

@@ -25,7 +25,7 @@ from lace_tui.screens.kept import Kept
 from lace_tui.screens.letting_go import ask_prune
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, cell, column, mark
-from lace_tui.screens.old import OldFiles, between, commits_of, drawings, entry_at, files_at, what_changed
+from lace_tui.screens.old_revisions import OldFiles, between, commits_of, drawings, entry_at, files_at, what_changed
 from lace_tui.screens.viewer import Texts, Viewer
 from lace_tui.words.folder import still_shared_lines
 from lace_tui.words.inert import inert

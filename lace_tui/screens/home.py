@@ -16,12 +16,12 @@ from lace_tui.keys.bindings import bindings_of
 from lace_tui.model.view import NeedKind, ago
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.entry import FilterLine
-from lace_tui.screens.hanging import Hanging
+from lace_tui.screens.hanging_text import Hanging
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
 from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import PlaceScreen
 from lace_tui.screens.rows import calm, came_detail, came_row, meet_detail, need_row, peer_row, place_row
-from lace_tui.screens.told import ToldFrame
+from lace_tui.screens.told_frame import ToldFrame
 from lace_tui.words.inert import inert
 
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ class Home(PlaceScreen):
 
                 ask_admit(self, need)
             case NeedKind.TEXT:
-                from lace_tui.screens.left import open_left_text  # hardly any text is left
+                from lace_tui.screens.left_text import open_left_text  # hardly any text is left
 
                 open_left_text(self, need.id)
             case NeedKind.DESK:

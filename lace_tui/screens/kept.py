@@ -12,7 +12,7 @@ from lace_tui.keys.bindings import bindings_of
 from lace_tui.screens.files import Files, show_difference
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark
-from lace_tui.screens.old import OldFiles, between, files_at
+from lace_tui.screens.old_revisions import OldFiles, between, files_at
 from lace_tui.words.inert import inert
 from vault.commands import as_typed
 from vault.desk_folders import desks

@@ -26,7 +26,7 @@ from textual.worker import get_current_worker
 from lace_tui.keys.actions import Scope
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.screens.entry import let_filter_follow
-from lace_tui.screens.hanging import hung
+from lace_tui.screens.hanging_text import hung
 from lace_tui.screens.marks import QUIET, STRONG, mark, rows
 
 __all__ = ["LineSource", "Lines", "Listed"]

@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 from lace_tui.keys.actions import Scope
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.screens.entry import let_filter_follow
-from lace_tui.screens.hanging import Hanging
+from lace_tui.screens.hanging_text import Hanging
 from lace_tui.screens.marks import QUIET, STRONG, mark
 
 __all__ = ["Panel"]

@@ -14,7 +14,7 @@ from textual.reactive import reactive
 from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark, pressable
-from lace_tui.screens.over import Over
+from lace_tui.screens.overlay import Overlay
 from lace_tui.words.inert import inert
 
 __all__ = ["Texts", "Viewer", "painted"]
@@ -74,7 +74,7 @@ class _Text(Lines):
         self.redraw()
 
 
-class Viewer(Over[None]):
+class Viewer(Overlay[None]):
     """A long text; esc leaves.
 
     Args:

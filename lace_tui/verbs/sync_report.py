@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.words.inert import inert
-from lazy.came import ExchangeResult, NewRelease
+from lazy.arrivals import ExchangeResult, NewRelease
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.endings import Queued

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind, Side
-from lazy.counted import counted
 from lazy.decided_above import is_between, nearest_first
 from lazy.folder.permitted import Refused, last_refused, refused
+from lazy.member_limits import counted
 from lazy.overtaken import last_released
 from lazy.people import label_of, node_of
 from vault import profile

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from lazy.arrivals import NewRelease
 from lazy.belonging.beacon import my_record
 from lazy.belonging.requests import REQUESTS_KEPT
-from lazy.came import NewRelease
 from lazy.interlace.tiers import pack_offer
 from lazy.live.bookmark import Bookmark
 from lazy.live.cursors import ExposureCursor, place_of

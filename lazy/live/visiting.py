@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
+from lazy.arrivals import ExchangeResult
 from lazy.belonging.circle import request_record, wants_in
-from lazy.came import ExchangeResult
 from lazy.live.behind import Behind
 from lazy.live.cursors import ExposureCursor, known, place_of
 from lazy.live.intake import damaged_there

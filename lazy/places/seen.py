@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lazy.receiving.cuts import who_counts
-from lazy.receiving.left import UNREAD, Left
+from lazy.receiving.mailbox_left import UNREAD, Left
 from transports.mailbox import MailboxMedium
 from transports.reading import SeenHead
 from vault.records import RecordHash, Verifier

@@ -8,6 +8,6 @@
 | `pile`, `stash`, `holes` | what waits in memory, and what is missing and asked for |
 | `cuts`, `unproven`, `closed` | revoked nodes, mailboxes of nobody known, and what the revoked are told |
 | `membership_news` | members who came or went by what came, until a person was told of them |
-| `left` | how a mailbox is left, and when it need not be read again |
+| `mailbox_left` | how a mailbox is left, and when it need not be read again |
 | `refusals`, `quarantine`, `readmit` | what was refused, what of it is kept, and judging it again |
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lazy.conflicts import note_version_conflicts
-from lazy.receiving.left import UNREAD
+from lazy.receiving.mailbox_left import UNREAD
 from lazy.receiving.quarantine import Quarantined, SignerStillStrange, find, stored_of
 from lazy.receiving.receive import Receiver
 from vault.records import RecordHash

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from lazy.receiving.left import LOOKED_AT, UNREAD
+from lazy.receiving.mailbox_left import LOOKED_AT, UNREAD
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.writer import Writer

@@ -11,7 +11,7 @@ from lazy.receiving.membership_news import Changed
 from lazy.receiving.pile import Pile
 from lazy.receiving.refusals import BY_MEMBERSHIP, Refusal
 from lazy.receiving.stash import Stash
-from vault.late import Lacking, lacking, note_late
+from vault.late_content import Lacking, lacking, note_late
 from vault.records import RecordHash, Seal
 from vault.store.store import Store
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from lazy.conflicts import NoSuchConflict, conflict_named
 from lazy.contested import Conflict, Proposal
-from lazy.counted import MOST_TREES, first_trees
 from lazy.decisions import decided_trees
 from lazy.folder.following import with_earlier
+from lazy.member_limits import MOST_TREES, first_trees
 from lazy.people import label_of
 from lazy.resolving.earlier import Accepting, chosen, require_used
 from vault.commands import as_option, as_typed

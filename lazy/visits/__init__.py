@@ -8,7 +8,7 @@
 | `visit_end`, `next_command` | how a visit ends, and which command a person wants then |
 | `passes` | the mailboxes of a medium, read until nothing new comes |
 | `unheard` | what came with a visit that was cut off before it told of it |
-| `publish`, `additions`, `located`, `mine`, `room` | what I share, brought into my mailbox there, where it fits |
+| `publish`, `additions`, `located`, `my_mailbox`, `room` | what I share, brought into my mailbox there, where it fits |
 | `sending` | what of that goes with a visit, settled and counted beforehand |
 | `my_head` | the head of my mailbox, as it is made, shown and noted |
 | `own_copies`, `copying` | what lies in bundles of mine, and copying there what a prune waits for |

@@ -10,7 +10,7 @@ from sys import intern
 from typing import NamedTuple
 
 from lazy.visits.located import Located
-from lazy.visits.mine import SMALL_RUN, MyListing
+from lazy.visits.my_mailbox import SMALL_RUN, MyListing
 from transports.bundles.bundle import Near
 from transports.index.runs import Run
 from transports.listing import Listing, Read, in_bundles

@@ -36,7 +36,7 @@ from vault.audit.trail import entries_of
 from vault.commands import as_option, as_typed
 from vault.errors import CallerError, DataError, PeerError, PlaceError
 from vault.files import FileMissing
-from vault.late import note_from_here
+from vault.late_content import note_from_here
 from vault.outside import require_outside
 from vault.records import Verifier
 from vault.vault import Vault

@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import Final
 
 from lazy.places.no_room import forget_without_room, note_without_room, without_room
-from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
 from lazy.visits.my_head import next_head, remember, shown
+from lazy.visits.my_mailbox import ANEW, MyListing, MyMailbox, listing_of, my_mailbox, noted
 from lazy.visits.own_copies import (
     NOTHING,
     Copies,
@@ -100,7 +100,9 @@ def _some(vault: Vault, medium: MailboxMedium, name: str, watch: Watch, since: i
         return Outgoing(0, 0)
 
 
-def _waits(vault: Vault, medium: MailboxMedium, name: str, mine: Mine, wanted: Wanted, refusal: PlaceError) -> Outgoing:
+def _waits(
+    vault: Vault, medium: MailboxMedium, name: str, mine: MyMailbox, wanted: Wanted, refusal: PlaceError
+) -> Outgoing:
     """Take note of copies that a place did not take, unless the next visit may find it otherwise; return what waits.
 
     What else goes there went before, and is told as such.
@@ -127,7 +129,7 @@ def _copied(
     vault: Vault,
     medium: MailboxMedium,
     name: str,
-    mine: Mine,
+    mine: MyMailbox,
     head: SeenHead,
     wanted: Wanted,
     watch: Watch,
@@ -175,7 +177,7 @@ def _shown(
     vault: Vault,
     medium: MailboxMedium,
     name: str,
-    mine: Mine,
+    mine: MyMailbox,
     head: SeenHead,
     done: Publication,
     writer: MailboxWriter,

@@ -11,13 +11,13 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from lazy.came import ExchangeResult
+from lazy.arrivals import ExchangeResult
 from lazy.people import former, is_member, label_of
 from lazy.places.copies import Copies
 from lazy.places.published import wrote
 from lazy.places.seen import LeftMailboxes, SeenMailbox, is_known_line, remember_seen, seen_before
 from lazy.receiving.cuts import who_counts
-from lazy.receiving.left import LOOKED_AT, UNREAD, Left
+from lazy.receiving.mailbox_left import LOOKED_AT, UNREAD, Left
 from lazy.receiving.receive import Receiver
 from lazy.vectors import note_met
 from lazy.visits.listing_parts import parts_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.places.published import Published, Rest, keep_published, last_number, published
 from lazy.vectors import unreleased_told
-from lazy.visits.mine import Mine
+from lazy.visits.my_mailbox import MyMailbox
 from lazy.visits.terms import hello_lines
 from transports.mailbox import MailboxMedium, MailboxWriter
 from transports.publishing import Publication
@@ -19,7 +19,7 @@ __all__ = ["next_head", "remember", "shown"]
 
 
 def next_head(
-    vault: Vault, medium: MailboxMedium, name: str, mine: Mine, done: Publication, vector: tuple[LogReach, ...]
+    vault: Vault, medium: MailboxMedium, name: str, mine: MyMailbox, done: Publication, vector: tuple[LogReach, ...]
 ) -> SnapshotHead | None:
     """Return the next head, or None when it would say what the present one says.
 

@@ -14,7 +14,7 @@ from transports.errors import BadOneFile, BadSnapshot
 from transports.onefile.place import OneFile
 from transports.snapshot import LogReach
 from vault.errors import PeerError
-from vault.late import before_late
+from vault.late_content import before_late
 from vault.records import Verifier
 from vault.vault import Vault
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from lazy.places.no_room import is_still_so, without_room
 from lazy.places.published import Span, keep_published, published
-from lazy.visits.mine import Mine, within
+from lazy.visits.my_mailbox import MyMailbox, within
 from lazy.visits.room import LEAST
 from transports.listing import Listing
 from transports.mailbox import MailboxMedium
@@ -64,13 +64,13 @@ class Wanted(NamedTuple):
 NOTHING: Final = Wanted((), MappingProxyType({}))
 
 
-def wanted_here(vault: Vault, mine: Mine) -> Wanted:
+def wanted_here(vault: Vault, mine: MyMailbox) -> Wanted:
     """Return what a prune waits for; costs nothing where there is nothing."""
     contents = tuple(wanted_copies(vault.store))
     return _reached_by(vault, mine, contents) if contents else NOTHING
 
 
-def fitting(vault: Vault, mine: Mine, wanted: Wanted, room: int) -> Wanted:
+def fitting(vault: Vault, mine: MyMailbox, wanted: Wanted, room: int) -> Wanted:
     """Return what of it goes into so many bytes, the smallest contents first; nothing where that is all or none."""
     each = [_reached_by(vault, mine, (content,)) for content in wanted.contents]
     chosen: list[RecordHash] = []
@@ -82,7 +82,7 @@ def fitting(vault: Vault, mine: Mine, wanted: Wanted, room: int) -> Wanted:
     return _reached_by(vault, mine, tuple(chosen)) if 0 < len(chosen) < len(each) else NOTHING
 
 
-def _reached_by(vault: Vault, mine: Mine, contents: tuple[RecordHash, ...]) -> Wanted:
+def _reached_by(vault: Vault, mine: MyMailbox, contents: tuple[RecordHash, ...]) -> Wanted:
     rows = select_in(vault.store.db, _ROWS, reached(vault.store, contents))
     records = {
         RecordHash(str(kind), bytes(digest)): WantedRecord(int(at), str(app), int(size), int(least))
@@ -145,7 +145,7 @@ class Copies:
         self.made = frozenset(made)
 
 
-def take_back(vault: Vault, medium: MailboxMedium, name: str, mine: Mine) -> None:
+def take_back(vault: Vault, medium: MailboxMedium, name: str, mine: MyMailbox) -> None:
     """Note no copies any more that my mailbox on the place of that name has not, before a prune believes in them.
 
     What is there still is noted again once my mailbox was compared record by record, which a visit may not come to: the

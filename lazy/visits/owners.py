@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lazy.came import ExchangeResult
+from lazy.arrivals import ExchangeResult
 from lazy.people import former, is_member, label_of
 from lazy.problems import DAMAGE, Problem
 from transports.reading import SeenHead

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from lazy.arrivals import Arrivals
 from lazy.belonging.admitting import consider
 from lazy.belonging.requests import has_room
-from lazy.came import Came
 from lazy.people import is_member, label_of, left
 from lazy.places.registry import Place
 from lazy.problems import Problem, written_anew
@@ -37,7 +37,7 @@ class Passes:
     """
 
     def __init__(
-        self, vault: Vault, place: Place, medium: MailboxMedium, reader: MailboxReader, came: Came, watch: Watch
+        self, vault: Vault, place: Place, medium: MailboxMedium, reader: MailboxReader, came: Arrivals, watch: Watch
     ) -> None:
         self._vault, self._place, self._medium = vault, place, medium
         self._reader, self._came, self._watch = reader, came, watch

@@ -13,7 +13,7 @@ from lazy.places.published import wrote
 from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
 from lazy.visits.exchange import MailboxReader, Reading
-from lazy.visits.mine import my_mailbox
+from lazy.visits.my_mailbox import my_mailbox
 from lazy.visits.sending import Outgoing, Sending, plan_sending
 from transports.mailbox import MailboxMedium
 from vault.errors import DataError, PeerError, PlaceError

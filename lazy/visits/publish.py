@@ -17,8 +17,8 @@ from lazy.places.published import Rest, Span, left_as, wrote
 from lazy.places.sealing import is_under_new_key, rebased
 from lazy.visits.additions import Missing, additions, exposed_sizes, missing, others
 from lazy.visits.copying import clear_unnamed, copy_wanted
-from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
 from lazy.visits.my_head import next_head, remember, shown
+from lazy.visits.my_mailbox import ANEW, MyListing, MyMailbox, listing_of, my_mailbox, noted
 from lazy.visits.only_there import carried, going_away
 from lazy.visits.own_copies import lies_in, own_spans, spans_of
 from lazy.visits.room import require_room_at
@@ -109,7 +109,7 @@ def publish_mine(
         return done.and_then(copy_wanted(vault, medium, name, watch, since=plan.mine.at))
     except DataError:  # an index run of mine is damaged, and is written anew; the next visit makes the copies
         plan = plan_sending(vault, medium, name)
-        anew = plan._replace(mine=Mine(plan.mine.head, 0, trusted=False))
+        anew = plan._replace(mine=MyMailbox(plan.mine.head, 0, trusted=False))
         return done.and_then(publisher._replace(rotten=()).publish(anew))
 
 

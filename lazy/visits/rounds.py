@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from lazy.arrivals import ExchangeResult, NewRelease
 from lazy.belonging.forks import note_forks
 from lazy.belonging.reputation import note_evidence
 from lazy.belonging.requests import forget_granted
-from lazy.came import ExchangeResult, NewRelease
 from lazy.conflicts import note_version_conflicts
 from lazy.endings import Held
 from lazy.people import label_of

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from lazy.places.sealing import wants_rebase
 from lazy.visits.additions import exposed_sizes
-from lazy.visits.mine import ANEW, Mine, listing_of, my_mailbox
+from lazy.visits.my_mailbox import ANEW, MyMailbox, listing_of, my_mailbox
 from lazy.visits.only_there import going_away, only_there
 from lazy.visits.own_copies import NOTHING, fitting, not_mine, refused_before, wanted_here
 from lazy.visits.room import Short, short_of_room
@@ -57,7 +57,7 @@ class Sending(NamedTuple):
         name: of the place.
     """
 
-    mine: Mine
+    mine: MyMailbox
     upto: int
     vector: tuple[LogReach, ...]
     is_anew: bool

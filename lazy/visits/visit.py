@@ -23,7 +23,7 @@ from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Traffic
 from lazy.visits.errand import Errand
 from lazy.visits.exchange import MailboxReader
-from lazy.visits.mine import is_set_back, my_mailbox
+from lazy.visits.my_mailbox import is_set_back, my_mailbox
 from lazy.visits.own_copies import take_back
 from lazy.visits.owners import gathered
 from lazy.visits.passes import Passes

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from lace_tui.screens.files import cat_command
-from lace_tui.screens.old import files_at
+from lace_tui.screens.old_revisions import files_at
 from tests.circle.world import open_vault
 from tests.cli.looking import error_of
 from tests.people import Person

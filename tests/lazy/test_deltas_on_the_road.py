@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lazy.visits.mine
+import lazy.visits.my_mailbox
 from lazy.folder.update import update
 from tests.faults.circle import befriend, befriended, found, open_stick, visit
 from tests.shelf import Shelf
@@ -73,7 +73,7 @@ def test_what_a_change_may_rest_on_is_known_without_reading_a_run(
 ) -> None:
     """CLAY-37: what I copied into my mailbox is there, however large the run is that names it."""
     alice, bob = shelf.lay(befriended, "bob")
-    monkeypatch.setattr(lazy.visits.mine, "newest_runs", lambda *_: [])
+    monkeypatch.setattr(lazy.visits.my_mailbox, "newest_runs", lambda *_: [])
     before, after = releases_of_a_large_file(alice, tmp_path / "stick", 4)[-2:]
     assert after - before < 8_000
     visit(bob)

@@ -18,7 +18,7 @@ from tests.faults.circle import around, befriended, found, records_in, visit, wr
 from tests.rows import put_text, text_at
 from tests.shelf import Shelf
 from vault.folder.work import commit
-from vault.late import Lacking, before_late, note_late
+from vault.late_content import Lacking, before_late, note_late
 from vault.notes.own import LATE, LATE_FROM
 from vault.records import RecordHash
 from vault.releasing import release

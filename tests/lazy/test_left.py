@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lazy.receiving.left import ALL_HERE, LOOKED_AT, UNREAD, Left
+from lazy.receiving.mailbox_left import ALL_HERE, LOOKED_AT, UNREAD, Left
 from lazy.receiving.receive import Receiver
 from tests.faults.circle import befriended
 from tests.shelf import Shelf

@@ -9,9 +9,9 @@ import pytest
 import lazy.decision_trees
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
-from lazy.counted import MOST_RELEASES, MOST_TREES
 from lazy.decision_trees import _lacks, _lacks_of
 from lazy.folder.update import update
+from lazy.member_limits import MOST_RELEASES, MOST_TREES
 from lazy.resolving.picks import Choices
 from lazy.resolving.planning import plan_accept, plan_merged, plan_prefer
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer

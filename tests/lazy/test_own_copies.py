@@ -19,7 +19,7 @@ from lazy.places.no_room import note_without_room, without_room
 from lazy.places.registry import place_named, remove_place
 from lazy.problems import NO_PERSON_NEEDED
 from lazy.sync import sync
-from lazy.visits.mine import ANEW, MyListing
+from lazy.visits.my_mailbox import ANEW, MyListing
 from lazy.visits.own_copies import Wanted, WantedRecord, refused_before
 from tests.shelf import Shelf
 from tests.vault.vaults import befriend, found
@@ -370,7 +370,7 @@ def test_copies_that_a_cut_visit_left_are_not_made_again(
 def test_many_copies_are_made_to_their_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """CLAY-79: chosen by their hashes they were more parts of the log than a place notes, and asked for for ever."""
     monkeypatch.setattr("vault.content.copies.MOST_COPIES_WANTED", 10)
-    monkeypatch.setattr("lazy.visits.mine._SPANS", 10)
+    monkeypatch.setattr("lazy.visits.my_mailbox._SPANS", 10)
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")
     for version in range(3):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import lazy.visits.visit
+from lazy.arrivals import Arrivals, ExchangeResult
 from lazy.belonging.adopting import adopt
-from lazy.came import Came, ExchangeResult
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.endings import Refused
@@ -194,7 +194,7 @@ def test_a_repeated_visit_tells_all_of_the_first() -> None:
     refusal = PlaceNotWritable("Git cannot work with what lies here.")
     none: tuple[RecordHash, ...] = ()
     exchange = ExchangeResult("eve", "", None, None, 1, none, (asked,), none, True, 1, "", False)
-    came, cost = Came([exchange], awaited=frozenset({asked[0]})), Traffic(round_trips=3)
+    came, cost = Arrivals([exchange], awaited=frozenset({asked[0]})), Traffic(round_trips=3)
     first = PlaceResult("host", "git", ending=Refused(refusal), came=came, traffic=cost)
     first.problems += [Problem("forked", "The log of alice forked.", "alice"), Problem.of(refusal, "host")]
     again = PlaceResult("host", "git", traffic=Traffic(round_trips=2))

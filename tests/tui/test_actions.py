@@ -18,7 +18,7 @@ from lace_tui.screens.dialogs import Offer, PlanPage, ServingPage
 from lace_tui.screens.files import Files
 from lace_tui.screens.first import FirstRun
 from lace_tui.screens.kept import Kept
-from lace_tui.screens.left import LeftPage
+from lace_tui.screens.left_text import LeftPage
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.quarantine import Quarantine

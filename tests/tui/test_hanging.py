@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.pilot import Pilot
 
 from lace_tui.app.lace import LaceApp
-from lace_tui.screens.hanging import Hanging, hung
+from lace_tui.screens.hanging_text import Hanging, hung
 from lace_tui.screenshots import Story
 from lace_tui.words.inert import width_of
 from tests.tui.conftest import press, settle

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 
 from lace_tui.app.lace import LaceApp
 from lace_tui.model.lineage import WIDEST, Row, draw
-from lace_tui.screens import history, old
+from lace_tui.screens import history, old_revisions
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.files import Files, cat_command
 from lace_tui.screens.help import Help
@@ -282,7 +282,7 @@ async def test_the_way_back_from_an_old_state_says_what_it_changes(app: LaceApp,
         assert "+ wine.md" in page_of(app)
         assert "no file" not in page_of(app)
         with Vault(folder, story.around("alice")) as vault:
-            check_out(vault, old.files_at(vault, "main@2").at)
+            check_out(vault, old_revisions.files_at(vault, "main@2").at)
         await pilot.press("y")
         await settle(pilot)
         assert is_showing(app, PlanPage), "another plan than the one that was agreed to"
@@ -371,12 +371,12 @@ def test_content_is_shown_as_what_it_is(story: Story) -> None:
     (folder / "way").symlink_to("menu.md")
     with Vault(folder, story.around("alice")) as vault:
         commit(vault, "several kinds")
-        files = dict(old.files_at(vault, "main").files)
-        assert old.content_lines(vault, files["empty"]) == ("An empty file.",)
-        assert "89 50 4e 47 00 01" in old.content_lines(vault, files["logo.png"])[-1]
-        assert "Not shown as text" in old.content_lines(vault, files["latin"])[0]
-        assert old.content_lines(vault, files["way"]) == ("A link to menu.md",)
-        assert old.content_lines(vault, files["menu.md"])[0] == "# Supper club"
+        files = dict(old_revisions.files_at(vault, "main").files)
+        assert old_revisions.content_lines(vault, files["empty"]) == ("An empty file.",)
+        assert "89 50 4e 47 00 01" in old_revisions.content_lines(vault, files["logo.png"])[-1]
+        assert "Not shown as text" in old_revisions.content_lines(vault, files["latin"])[0]
+        assert old_revisions.content_lines(vault, files["way"]) == ("A link to menu.md",)
+        assert old_revisions.content_lines(vault, files["menu.md"])[0] == "# Supper club"
 
 
 def test_the_command_for_an_old_file_is_as_it_is_typed_where_the_app_was_opened(story: Story) -> None:
@@ -386,7 +386,7 @@ def test_the_command_for_an_old_file_is_as_it_is_typed_where_the_app_was_opened(
     (folder / "deep" / "song.txt").write_text("la\n")
     with Vault(folder, story.around("alice")) as vault:
         commit(vault, "deep")
-        found = old.files_at(vault, "main")
+        found = old_revisions.files_at(vault, "main")
         what, deep = found.at.what, str(folder / "deep")
     assert cat_command(found, "deep/song.txt", str(folder)) == f"lace cat {what} deep/song.txt"
     assert cat_command(found, "deep/song.txt", deep) == f"lace cat {what} song.txt"
@@ -395,13 +395,13 @@ def test_the_command_for_an_old_file_is_as_it_is_typed_where_the_app_was_opened(
 
 
 def test_a_difference_of_many_files_is_cut_with_a_sentence(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(old, "DIFFERENCES", 3)
+    monkeypatch.setattr(old_revisions, "DIFFERENCES", 3)
     folder = story.folder("alice")
     for number in range(9):
         (folder / f"{number}.txt").write_text(f"{number}\n")
     with Vault(folder, story.around("alice")) as vault:
         commit(vault, "many")
-        found = old.between(vault, "main@2", "main@3")
+        found = old_revisions.between(vault, "main@2", "main@3")
     assert sum(line.startswith("+++") for line in found.lines) == 3
     assert found.lines[-1] == "More than 3 files differ; name one by command: lace diff A B PATH"
 

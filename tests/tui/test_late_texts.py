@@ -15,7 +15,7 @@ from lace_tui.app.lace import LaceApp
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Leaving, Page, PlanPage
 from lace_tui.screens.editor import Editor
-from lace_tui.screens.late import Late, LatePage
+from lace_tui.screens.late_text import Late, LatePage
 from lace_tui.screenshots import Story, app_of
 from lazy.resolving.drafts import Saved, save_draft
 from lazy.resolving.opening import OpenFile

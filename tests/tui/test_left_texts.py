@@ -11,7 +11,7 @@ import pytest
 
 from lace_tui.app.lace import LaceApp
 from lace_tui.screens.home import Home
-from lace_tui.screens.left import LeftPage
+from lace_tui.screens.left_text import LeftPage
 from lace_tui.screenshots import Story, app_of
 from lace_tui.verbs.status import status_data
 from lazy.conflicts import conflicts

@@ -14,12 +14,12 @@ from lace_tui.model.view import HomeView, LastSync
 from lace_tui.screens.cards import stored_card, sync_card
 from lace_tui.screens.carrying import Written, written_card
 from lace_tui.screens.files import checked_out_card
-from lace_tui.screens.old import foreseen_lines
+from lace_tui.screens.old_revisions import foreseen_lines
 from lace_tui.screens.written import Decided, plan_lines, resolved_card, undo_lines, undone_card, update_card
 from lace_tui.screenshots import Story
 from lace_tui.words.written import clash_lines
 from lazy.address import resolve
-from lazy.came import Came, ExchangeResult
+from lazy.arrivals import Arrivals, ExchangeResult
 from lazy.contested import Status
 from lazy.endings import Done
 from lazy.folder.checkout_files import Foreseen
@@ -215,7 +215,7 @@ def test_a_sync_says_how_much_more_it_refused_and_what_cannot_be_read() -> None:
     gone = tuple(RecordHash.of("B", bytes([number])) for number in range(2))
     exchange = ExchangeResult("bob", "V", None, None, 52, (), refused, gone, False, 1, "not-available", False)
     problems = [Problem("bad-listing", f"a fault {number}") for number in range(5)]
-    result = PlaceResult("stick", "drop", came=Came([exchange]), problems=problems, unreleased={"bob": 2})
+    result = PlaceResult("stick", "drop", came=Arrivals([exchange]), problems=problems, unreleased={"bob": 2})
     card = sync_card([result], 1.0, {})
     said = [line.plain for line in card.lines]
     assert "  and 47 more: r in Audit" in said
@@ -238,7 +238,7 @@ def test_a_visit_names_who_was_let_in_and_who_was_revoked() -> None:
     """LAZ-69, APP-5: as the command line does."""
     gone = [MemberNews("cara", "alice", is_gone=True), MemberNews("dan", "dan", is_own=True, is_gone=True)]
     came = [MemberNews("eve", "bob"), MemberNews("bob", "bob-ab12cd", is_own=True)]
-    result = PlaceResult("stick", "drop", came=Came(membership=[*came, *gone]))
+    result = PlaceResult("stick", "drop", came=Arrivals(membership=[*came, *gone]))
     said = [line.plain for line in sync_card([result], 1.0, {}).lines]
     assert {"- alice revoked cara", "- dan revoked their own key"} <= set(said)
     assert {"+ bob let eve in", "+ bob-ab12cd let bob in, another key of theirs"} <= set(said)

@@ -271,14 +271,14 @@ LATE: Final = Note(
     "The numbers of the exposure log after which content came that shared records reached and that was missing here,"
     f" at most {MOST_LATE}.",
     "The oldest go for newer ones.",
-    ("vault.late",),
+    ("vault.late_content",),
 )
 LATE_FROM: Final = Note(
     "late-from",
     a_number(),
     "From which number on that was noted; it is not there in a vault of an earlier version.",
     "Never.",
-    ("vault.late", "vault.store.schema"),
+    ("vault.late_content", "vault.store.schema"),
 )
 NOWHERE: Final = Note(
     "nowhere",

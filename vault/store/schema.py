@@ -184,7 +184,7 @@ def create_derived(db: sqlite3.Connection) -> None:
 def _first(db: sqlite3.Connection) -> None:
     _run(db, _TRUTH)
     _run(db, _LOCAL)
-    db.execute("INSERT INTO meta VALUES ('late-from', '0')")  # see `vault.late`; older stores have none
+    db.execute("INSERT INTO meta VALUES ('late-from', '0')")  # see `vault.late_content`; older stores have none
     create_derived(db)
 
 

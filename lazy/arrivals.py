@@ -13,7 +13,7 @@ from vault.plural import plural
 from vault.records import RecordHash
 from vault.records.hash_list import HashList
 
-__all__ = ["Came", "ExchangeResult", "NewRelease"]
+__all__ = ["Arrivals", "ExchangeResult", "NewRelease"]
 
 
 class NewRelease(NamedTuple):
@@ -100,7 +100,7 @@ class ExchangeResult(NamedTuple):
 
 
 @dataclass(slots=True)
-class Came:
+class Arrivals:
     """What one visit brought here.
 
     Args:
@@ -133,7 +133,7 @@ class Came:
                 return
         self.exchanges.append(exchange)
 
-    def follow(self, before: Came) -> None:
+    def follow(self, before: Arrivals) -> None:
         """Tell also what an earlier visit brought, which came to nothing else."""
         self.exchanges[:0] = before.exchanges
         self.awaited |= before.awaited

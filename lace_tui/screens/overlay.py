@@ -14,12 +14,12 @@ from lace_tui.keys.keymap import keys_of
 if TYPE_CHECKING:
     from lace_tui.keys.taste import HasTaste
 
-__all__ = ["Over"]
+__all__ = ["Overlay"]
 
 _EVERYWHERE = ("suspend", "quit")  # actions whose keys count here too, but for those that one types
 
 
-class Over(ModalScreen[ScreenResultType]):
+class Overlay(ModalScreen[ScreenResultType]):
     """A screen over a place; whoever leaves it twice leaves nothing else."""
 
     async def on_key(self, event: events.Key) -> None:

@@ -10,7 +10,7 @@ from lace_tui.keys.actions import Scope
 from lace_tui.keys.bindings import bindings_of
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, PlanPage
-from lace_tui.screens.late import copied_as, shown_lines
+from lace_tui.screens.late_text import copied_as, shown_lines
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, pressable
 from lace_tui.words.inert import inert
 from lace_tui.words.times import moment

@@ -23,7 +23,7 @@ from vault.notes.own import EPOCH
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 
-__all__ = ["ANEW", "SMALL_RUN", "Mine", "MyListing", "is_set_back", "listing_of", "my_mailbox", "noted", "within"]
+__all__ = ["ANEW", "SMALL_RUN", "MyListing", "MyMailbox", "is_set_back", "listing_of", "my_mailbox", "noted", "within"]
 
 _SPANS = 10_000  # spans noted; the largest stay, and a prune lets go of nothing in the others
 _BETWEEN = "SELECT 1 FROM exposure WHERE at > ? AND at <= ? LIMIT 1"
@@ -32,7 +32,7 @@ _LOOKED_AT = 100  # records at most, for one that is small
 SMALL_RUN = 64 * 1024  # bytes of an index run that is looked at whatever it may save
 
 
-class Mine(NamedTuple):
+class MyMailbox(NamedTuple):
     """My mailbox as it lies on the place, and where I stand there; trusted when it is what I left there.
 
     Args:
@@ -50,7 +50,7 @@ class Mine(NamedTuple):
     copied: tuple[Span, ...] = ()
 
 
-ANEW = Mine(None, 0, trusted=False)
+ANEW = MyMailbox(None, 0, trusted=False)
 
 
 class MyListing:
@@ -65,7 +65,7 @@ class MyListing:
     """
 
     def __init__(
-        self, vault: Vault, medium: MailboxMedium, mine: Mine, proven: Proven, rotten: Collection[str] = ()
+        self, vault: Vault, medium: MailboxMedium, mine: MyMailbox, proven: Proven, rotten: Collection[str] = ()
     ) -> None:
         self._vault, self._mine, self._rotten = vault, mine, rotten
         self.mailbox = Mailbox(medium, vault.group, vault.node)
@@ -206,7 +206,7 @@ def noted(bundles: Iterable[BundleRef]) -> frozenset[str]:
     return frozenset(f"{ref.mailbox.key.hex()} {ref.name} {ref.size}" for ref in bundles)
 
 
-def my_mailbox(vault: Vault, medium: MailboxMedium, name: str) -> Mine:
+def my_mailbox(vault: Vault, medium: MailboxMedium, name: str) -> MyMailbox:
     """Return what lies at the place of that name, and whether it is what this vault left; reads the head and no run."""
     mailbox = Mailbox(medium, vault.group, vault.node)
     try:
@@ -215,15 +215,15 @@ def my_mailbox(vault: Vault, medium: MailboxMedium, name: str) -> Mine:
         head = None
     left = left_as(vault, medium.place_id, name, head) if head is not None else None
     if head is None or left is None or left.epoch != vault.store.note(EPOCH):
-        return Mine(head, 0, trusted=False)
+        return MyMailbox(head, 0, trusted=False)
     owners = _owners_of_gone(mailbox, head, left.rest)
     if owners:
         copied = () if vault.node.key.hex() in owners else left.rest.copied
-        return Mine(head, 0, trusted=False, copied=copied)
-    return Mine(head, left.at, trusted=True, rest=left.rest, copied=left.rest.copied)
+        return MyMailbox(head, 0, trusted=False, copied=copied)
+    return MyMailbox(head, left.at, trusted=True, rest=left.rest, copied=left.rest.copied)
 
 
-def is_set_back(vault: Vault, medium: MailboxMedium, name: str, mine: Mine) -> bool:
+def is_set_back(vault: Vault, medium: MailboxMedium, name: str, mine: MyMailbox) -> bool:
     """Tell whether my mailbox at the place of that name shows an older state than this vault left there, or none.
 
     Where copies are known, the name may have been another one's before the place was added.
@@ -268,7 +268,7 @@ def _gone(mailbox: Mailbox, wanted: Iterable[tuple[str, str, int]]) -> Iterator[
             yield owner, name
 
 
-def listing_of(vault: Vault, medium: MailboxMedium, mine: Mine) -> Listing | None:
+def listing_of(vault: Vault, medium: MailboxMedium, mine: MyMailbox) -> Listing | None:
     """Return what my mailbox lists and what lies there, or None when there is none.
 
     Raises:
@@ -277,7 +277,9 @@ def listing_of(vault: Vault, medium: MailboxMedium, mine: Mine) -> Listing | Non
     return None if mine.head is None else _read(Mailbox(medium, vault.group, vault.node), mine)[0]
 
 
-def _read(mailbox: Mailbox, mine: Mine, rotten: Collection[str] = ()) -> tuple[Listing, dict[RecordHash, str], Listing]:
+def _read(
+    mailbox: Mailbox, mine: MyMailbox, rotten: Collection[str] = ()
+) -> tuple[Listing, dict[RecordHash, str], Listing]:
     """Return what my mailbox lists, and apart from it hash and App of what lies in bundles that are gone, and where."""
     if mine.head is None:
         return Listing([]), {}, Listing([])
