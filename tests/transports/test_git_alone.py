@@ -23,8 +23,8 @@ from tests.vault.vaults import befriended
 from transports.errors import PlaceDamaged, PlaceUnreachable
 from transports.git import command, upkeep
 from transports.git.place import GitPlace
-from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
+from transports.git.talks import Talks
 from transports.mailbox import Mailbox
 from transports.reading import read_head
 from vault.content.keeping import Keep, fetch, set_keep
@@ -111,16 +111,16 @@ def test_a_cut_while_what_is_lost_is_pushed_again_loses_nothing(
     alice, bob, films = shelf.lay(films_let_go)
     with closing(alice), closing(bob):
         lose_own(alice.folder, alice.node, bare, part)
-        act = getattr(PrivateRepository, cut)
+        act = getattr(Talks, cut)
         cuts: list[object] = []
 
-        def once(private: PrivateRepository, *words: object, **how: object) -> None:
+        def once(talks: Talks, *words: object, **how: object) -> None:
             if not cuts and (cut == "delete" or part or how.get("asks_first")):
                 cuts.append(words)
                 raise PlaceUnreachable("cut")
-            act(private, *words, **how)
+            act(talks, *words, **how)
 
-        monkeypatch.setattr(PrivateRepository, cut, once)
+        monkeypatch.setattr(Talks, cut, once)
         for vault in (alice, bob, alice, bob, alice):
             with suppress(PlaceUnreachable):  # the visit that is cut ends so
                 sync(vault, ["host"])
@@ -163,16 +163,16 @@ def test_a_kill_while_what_is_lost_is_pushed_again_loses_nothing(
     alice, bob, films = shelf.lay(films_let_go)
     with closing(alice), closing(bob):
         lose_own(alice.folder, alice.node, bare, part)
-        act = getattr(PrivateRepository, when)
+        act = getattr(Talks, when)
 
-        def dies(private: PrivateRepository, *words: object, **how: object) -> None:
+        def dies(talks: Talks, *words: object, **how: object) -> None:
             is_before = when == "push" and not part and how["expected"]  # the branch stands still
             if when == "delete" or is_before:
-                act(private, *words, **how)
+                act(talks, *words, **how)
             raise Killed
 
         with monkeypatch.context() as patch, suppress(Killed):
-            patch.setattr(PrivateRepository, when, dies)
+            patch.setattr(Talks, when, dies)
             sync(alice, ["host"])
         if not part:  # nor is the cache needed for it
             (private,) = (alice.folder / ".vault" / "git").glob("[0-9a-f]*[0-9a-f].git/own")
@@ -315,7 +315,7 @@ def test_a_host_that_hangs_up_at_what_is_empty_is_given_it_otherwise(tmp_path: P
         with closing(GitPlace.create(uri, tmp_path / "a", entropy=os.urandom)) as owner:
             _, seen = put(owner, key(1), additions(stored))
             ref = f"refs/heads/lace/{owner.ref(GROUP, NODE)}"
-            os.utime(owner.private.path / "own", (0, 0))
+            os.utime(owner.private.here.path / "own", (0, 0))
         tip = refs(bare)[ref]
         damage(bare, git(bare, "rev-parse", f"{tip}{part}"), is_gone=False)
         if is_gone:
@@ -341,7 +341,7 @@ def test_a_host_that_stumbles_over_what_lies_here_says_which_place_it_is(tmp_pat
             name = owner.ref(GROUP, NODE)
         with closing(GitPlace.open(uri, tmp_path / "b", owner.place_id)) as reader:
             assert len(got(reader)) == 3
-            (reader.private.path / "refs" / "lace" / "seen" / "place").unlink()
+            (reader.private.here.path / "refs" / "lace" / "seen" / "place").unlink()
         damage(bare, git(bare, "rev-parse", f"refs/heads/lace/{name}^{{tree}}"), is_gone=False)
         with closing(GitPlace.open(uri, tmp_path / "b", owner.place_id)) as reader:
             assert len(reader.nodes(GROUP)) == 1
@@ -361,18 +361,18 @@ def test_a_branch_that_somebody_set_back_is_brought_forward(
         if how == "looked at by a pull":
             sync(alice, ["host"], push=False)
         if how == "killed in between":
-            act = PrivateRepository.push
+            act = Talks.push
             pushed: list[str] = []
 
-            def dies(private: PrivateRepository, *words: str, **how: str) -> None:
+            def dies(talks: Talks, *words: str, **how: str) -> None:
                 if not pushed:
                     pushed.append(words[0])
                     raise PlaceDamaged("by parts, then")
-                act(private, *words, **how)  # type: ignore[arg-type]
+                act(talks, *words, **how)  # type: ignore[arg-type]
                 raise Killed
 
             with monkeypatch.context() as patch, suppress(Killed):
-                patch.setattr(PrivateRepository, "push", dies)
+                patch.setattr(Talks, "push", dies)
                 sync(alice, ["host"])
         told = [sync(alice, ["host"])[0].problems for _ in range(2)]
         assert [[problem.code for problem in problems] for problems in told] == [["branch-set-back"], []]

@@ -19,7 +19,7 @@ from transports.git import tree, upkeep
 from transports.git.branches import Branches
 from transports.git.pace import SentTooMuch
 from transports.git.place import GitPlace
-from transports.git.private import PrivateRepository
+from transports.git.talks import Talks
 from transports.git.tree import Filed, MailboxTree
 from transports.mailbox import Mailbox
 from transports.reading import read_head
@@ -69,7 +69,7 @@ def test_a_piece_that_names_an_object_of_a_friend_amiss_lets_no_visit_begin_anew
         with closing(at("c")) as reader:
             assert len(got(reader)) == 3
             assert not any(got(reader, 2).values())
-            assert not upkeep.is_torn(reader.private.path)
+            assert not upkeep.is_torn(reader.private.here.path)
             read.append(reader.count.read)
     assert read[2] == read[1] < read[0]
 
@@ -87,7 +87,7 @@ def test_one_tip_that_git_refuses_costs_few_talks_and_only_once(
     place.check()
     for most in (16, 0):
         with closing(
-            GitPlace.open(place.remote.url, place.private.path.parent.with_name("b"), place.place_id)
+            GitPlace.open(place.remote.url, place.private.here.path.parent.with_name("b"), place.place_id)
         ) as reader:
             talks.clear()
             for number in range(1, 33):
@@ -105,15 +105,15 @@ def test_a_tip_that_is_larger_than_a_place_may_send_is_asked_for_once(
         for number in (1, 2):
             put(place, key(number), additions(some_records(number)))
         name = place.ref(GROUP, key(2).verifier)
-    fetch = PrivateRepository.fetch_refs
+    fetch = Talks.fetch_refs
 
-    def much(private: PrivateRepository, names: list[str]) -> None:
+    def much(asking: Talks, names: list[str]) -> None:
         if name in names:
             talks.append("too much")
             raise SentTooMuch("It sends more than a place may.")
-        fetch(private, names)
+        fetch(asking, names)
 
-    monkeypatch.setattr(PrivateRepository, "fetch_refs", much)
+    monkeypatch.setattr(Talks, "fetch_refs", much)
     for count in (2, 0):
         talks.clear()
         with closing(at("b")) as reader:

@@ -17,20 +17,20 @@ from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import PlaceUnreachable, UnreadableFile
 from transports.git import command, repush, tree
 from transports.git.place import GitPlace
-from transports.git.private import PrivateRepository
+from transports.git.talks import Talks
 from transports.git.writable import WritablePlace
 
 
 def count_asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that gets the objects which are asked for from now on."""
     asked: list[str] = []
-    fetch = PrivateRepository.fetch_objects
+    fetch = Talks.fetch_objects
 
-    def counted(private: PrivateRepository, oids: list[str], size: int) -> None:
+    def counted(talks: Talks, oids: list[str], size: int) -> None:
         asked.extend(oids)
-        fetch(private, oids, size)
+        fetch(talks, oids, size)
 
-    monkeypatch.setattr(PrivateRepository, "fetch_objects", counted)
+    monkeypatch.setattr(Talks, "fetch_objects", counted)
     return asked
 
 
@@ -93,20 +93,20 @@ def test_a_host_is_asked_which_commits_it_has(tmp_path: Path, monkeypatch: pytes
             assert box is not None
             (there,) = box.data
             private = owner.private
-            assert private.commits_there([]) == set()
+            assert private.talks.commits_there([]) == set()
             pieces = {oid: ("blob", oid) for oid in box.data[there].pieces}
-            assert private.store_commit(private.store_tree(pieces)) == there
-            other = private.store_commit(private.store_tree({}))
-            assert private.commits_there([there, other]) == (None if old else {there})
+            assert private.here.store_commit(private.here.store_tree(pieces)) == there
+            other = private.here.store_commit(private.here.store_tree({}))
+            assert private.talks.commits_there([there, other]) == (None if old else {there})
             tip = owner.tip(name)
             assert tip is not None
-            assert not private.lacks_commit(tip)
+            assert not private.apart.lacks_commit(tip)
             damage(bare, git(bare, "rev-parse", f"{tip}:head.rec"), is_gone=True)
-            assert not private.lacks_commit(tip)
+            assert not private.apart.lacks_commit(tip)
             damage(bare, git(bare, "rev-parse", f"{tip}^{{tree}}"), is_gone=True)
-            assert not private.lacks_commit(tip)
+            assert not private.apart.lacks_commit(tip)
             damage(bare, tip, is_gone=True)
-            assert private.lacks_commit(tip)
+            assert private.apart.lacks_commit(tip)
 
 
 def test_who_says_much_anew_at_each_visit_hides_no_part_that_is_lost(
@@ -162,12 +162,12 @@ def test_what_could_not_be_asked_for_is_not_taken_for_whole(
     damage(bare, next(filed.pieces[0] for filed in box.files.values() if len(filed.pieces) > 1), is_gone=True)
     asked: list[str] = []
 
-    def cut(_private: PrivateRepository, oids: list[str], _size: int) -> None:
+    def cut(_talks: Talks, oids: list[str], _size: int) -> None:
         asked.extend(oids)
         raise PlaceUnreachable("The line is cut.")
 
     with monkeypatch.context() as patch, closing(at("a")) as owner:
-        patch.setattr(PrivateRepository, "fetch_objects", cut)
+        patch.setattr(Talks, "fetch_objects", cut)
         assert owner.files(GROUP, NODE).keys() == box.files.keys()
     assert len(asked) == 1
     with closing(at("a")) as owner:
@@ -203,12 +203,13 @@ def test_pieces_are_looked_for_beyond_the_first_that_a_host_lost() -> None:
             raise UnreadableFile("lost")
         here.update(oids)
 
-    private = SimpleNamespace(
+    repository = SimpleNamespace(
         missing=lambda oids: [oid for oid in oids if oid not in here],
         store=lambda *_: "list",
         store_tree=lambda _: "tree",
         store_commit=lambda _: "commit",
     )
+    private = SimpleNamespace(here=repository)
     place = SimpleNamespace(private=private, pieces=SimpleNamespace(bring=bring))
     (came,) = repush._brought(cast(WritablePlace, place), pieces).values()
     assert came.pieces == tuple(pieces[12:])

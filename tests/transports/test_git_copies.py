@@ -31,22 +31,22 @@ def test_what_a_mailbox_says_of_copies_is_about_its_own_files_alone(
     """CLAY-79, CYB-17: whoever may push can say anything there."""
     bare = bare_repository(tmp_path / "host")
     with closing(GitPlace.create(git_uri(bare), tmp_path / "home", entropy=bytes)) as place:
-        private = place.private
+        here = place.private.here
         files = {}
         for number, name in enumerate(_NAMES):
-            filed = Filed(3, (private.store(b"%03d" % number),))
-            files[name] = filed._replace(oid=private.store(filed.encode()))
+            filed = Filed(3, (here.store(b"%03d" % number),))
+            files[name] = filed._replace(oid=here.store(filed.encode()))
         box = MailboxTree(files=files, commits=4)
-        tip = private.store_commit(store_mailbox(private, box))
-        private.flush()
-        rows = {row: (entry.kind, entry.oid) for row, entry in private.tree(tip, 64).items()}
+        tip = here.store_commit(store_mailbox(here, box))
+        here.flush()
+        rows = {row: (entry.kind, entry.oid) for row, entry in here.tree(tip, 64).items()}
 
         def read(tree: str) -> MailboxTree:
-            tip = private.store_commit(tree)
-            private.flush()
-            return load_mailbox(private, tip)
+            tip = here.store_commit(tree)
+            here.flush()
+            return load_mailbox(here, tip)
 
-        loaded = read(private.store_tree({**rows, "copies": ("blob", private.store(said))}))
+        loaded = read(here.store_tree({**rows, "copies": ("blob", here.store(said))}))
         assert {name for name, filed in loaded.files.items() if filed.are_copies} == believed
-        assert read(store_mailbox(private, loaded)) == loaded
-        assert read(private.store_tree({**rows, "copies": rows["files"]})) == box
+        assert read(store_mailbox(here, loaded)) == loaded
+        assert read(here.store_tree({**rows, "copies": rows["files"]})) == box

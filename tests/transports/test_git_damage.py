@@ -64,7 +64,7 @@ def test_a_tree_that_names_an_object_of_a_friend_amiss_lets_no_visit_begin_anew_
     renew = PrivateRepository.renew
 
     def counted(private: PrivateRepository) -> bool:
-        begun.append(private.path)
+        begun.append(private.here.path)
         return renew(private)
 
     monkeypatch.setattr(PrivateRepository, "renew", counted)
@@ -72,7 +72,7 @@ def test_a_tree_that_names_an_object_of_a_friend_amiss_lets_no_visit_begin_anew_
     for _ in range(3):
         with closing(at("c")) as reader:
             assert (len(got(reader)), len(got(reader, 2))) == (3, 4)
-            assert not upkeep.is_torn(reader.private.path)
+            assert not upkeep.is_torn(reader.private.here.path)
             with pytest.raises(DataError):
                 read_head(Mailbox(reader, GROUP, key(3).verifier))
             read.append(reader.count.read)

@@ -362,11 +362,11 @@ def test_a_worn_private_repository_is_begun_anew(tmp_path: Path, monkeypatch: py
     bare = bare_repository(tmp_path / "remote.git")
     place = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
     _, seen = put(place, key(1), additions(some_records(3)))
-    place_id, private = place.place_id, place.private.path
+    place_id, private = place.place_id, place.private.here.path
     del place
     monkeypatch.setattr("transports.git.upkeep._PACKS", -1)
     again = GitPlace.open(git_uri(bare), tmp_path / "a", place_id)
-    assert again.private.path == private
+    assert again.private.here.path == private
     put(again, key(1), additions(some_records(3, 10)), previous=seen)
     assert len(again.files(GROUP, NODE)) == 3
 
@@ -387,7 +387,7 @@ def test_more_than_a_place_may_send_is_cut(tmp_path: Path, monkeypatch: pytest.M
     reader = GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom)
     seen = read_head(Mailbox(reader, GROUP, NODE))
     assert seen is not None
-    assert not list((reader.private.path / "objects" / "pack").glob("tmp_*"))
+    assert not list((reader.private.here.path / "objects" / "pack").glob("tmp_*"))
 
 
 def test_what_was_seen_is_read_as_git_keeps_it(tmp_path: Path) -> None:
@@ -395,10 +395,10 @@ def test_what_was_seen_is_read_as_git_keeps_it(tmp_path: Path) -> None:
     bare = bare_repository(tmp_path / "remote.git")
     place = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
     put(place, key(1), additions(some_records(3)))
-    path = place.private.path
+    path = place.private.here.path
 
     def seen() -> dict[str, str]:
-        return GitPlace.open(git_uri(bare), tmp_path / "a", place.place_id).private.seen()
+        return GitPlace.open(git_uri(bare), tmp_path / "a", place.place_id).private.here.seen()
 
     def said() -> dict[str, str]:
         rows = git(path, "for-each-ref", "--format=%(refname) %(objectname)", "refs/lace/seen/").splitlines()
@@ -425,7 +425,7 @@ def test_what_a_killed_git_left_is_cleared(tmp_path: Path) -> None:
     owner = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
     put(owner, key(1), additions(some_records(3)))
     reader = GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom)
-    path = reader.private.path
+    path = reader.private.here.path
     leftovers = [path / "shallow.lock", path / "packed-refs.lock", path / "objects" / "pack" / "tmp_pack_x"]
     for leftover in leftovers:
         leftover.touch()
@@ -581,7 +581,7 @@ def test_a_private_repository_that_a_power_cut_tore_is_put_right(tmp_path: Path,
     bare = bare_repository(tmp_path / "remote.git")
     place = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
     put(place, key(1), additions(some_records(3)))
-    path = place.private.path / name
+    path = place.private.here.path / name
     place.close()
     if path.is_dir():
         shutil.rmtree(path)

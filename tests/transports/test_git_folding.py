@@ -57,9 +57,9 @@ def test_many_small_visits_leave_few_packs(tmp_path: Path) -> None:
         count += 1
         with closing(GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom)) as reader:
             assert len(got(reader)) == count
-            most = max(most, len(packs(reader.private.path)))
+            most = max(most, len(packs(reader.private.here.path)))
     assert most < _MANY
-    git(reader.private.path, "fsck", "--strict", "--connectivity-only")
+    git(reader.private.here.path, "fsck", "--strict", "--connectivity-only")
 
 
 def test_what_is_put_together_is_read_from_two_packs(runner: GitRunner) -> None:
@@ -166,10 +166,10 @@ def test_what_somebody_wrote_over_branches_again_and_again_does_not_stay(
         git(bare, "update-ref", branch, git(bare, "commit-tree", tree, "-m", "x"))
         with closing(GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom)) as reader:
             assert read_head(Mailbox(reader, GROUP, key(1).verifier)) is None
-            sizes.append(sum(pack.stat().st_size for pack in packs(reader.private.path)))
+            sizes.append(sum(pack.stat().st_size for pack in packs(reader.private.here.path)))
             if number == 1:
-                assert (reader.private.path / "begun").read_bytes().isdigit()
-                (reader.private.path / "begun").write_bytes(torn)
+                assert (reader.private.here.path / "begun").read_bytes().isdigit()
+                (reader.private.here.path / "begun").write_bytes(torn)
     assert max(sizes) > 1_000_000
     assert max(sizes) < 2_500_000
 

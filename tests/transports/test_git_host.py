@@ -41,7 +41,7 @@ def test_a_reader_of_a_repository_on_this_machine_holds_no_talk(
     talks.clear()
     with closing(at("b")) as reader:
         assert got(reader) == stored
-        tip, path = reader.tip(reader.ref(GROUP, NODE)), reader.private.path
+        tip, path = reader.tip(reader.ref(GROUP, NODE)), reader.private.here.path
         assert reader.count.read > 3 * 500_000
         put(owner, key(1), additions(stored | some_records(2, 10)), previous=seen)
         reader.check()
@@ -62,7 +62,7 @@ def test_refs_that_are_packed_are_read_too(bare: Path, at: Callable[[str], GitPl
     talks.clear()
     with closing(at("b")) as reader:
         there = {name.removeprefix(_ABOVE): oid for name, oid in refs(bare).items()}
-        assert reader.private.list_remote() == there
+        assert reader.private.talks.list_remote() == there
         assert (len(got(reader)), len(got(reader, 2))) == (1, 4)
     assert not talks
 
@@ -133,7 +133,7 @@ def test_a_branch_whose_commit_is_gone_is_shown_as_git_shows_it(bare: Path, at: 
         rows = (line.split() for line in git(bare, "ls-remote", str(bare), f"{_ABOVE}*").splitlines())
         shown = {name: oid for oid, name in rows}
         assert name in shown
-        assert {_ABOVE + name: oid for name, oid in owner.private.list_remote().items()} == shown
+        assert {_ABOVE + name: oid for name, oid in owner.private.talks.list_remote().items()} == shown
 
 
 def write_object(bare: Path, oid: str, content: bytes) -> None:
@@ -158,8 +158,8 @@ def test_what_is_not_what_its_name_says_is_not_taken(
         assert reader.mailbox(GROUP, NODE) == box
         talks.clear()
         with pytest.raises(UnreadableFile):
-            reader.private.fetch_objects([piece], MIB)
-        assert reader.private.missing([piece]) == [piece]
+            reader.private.talks.fetch_objects([piece], MIB)
+        assert reader.private.here.missing([piece]) == [piece]
     assert talks[0] == "fetch"
 
 
@@ -178,10 +178,10 @@ def test_a_tip_that_git_finds_fault_with_is_not_taken(
         git(bare, "update-ref", _ABOVE + name, tip)
         talks.clear()
         with pytest.raises(UnreadableFile):
-            reader.private.fetch_refs([name])
+            reader.private.talks.fetch_refs([name])
         assert talks == ["fetch"]
-        assert name not in reader.private.seen()
-        assert reader.private.missing([tip]) == [tip]
+        assert name not in reader.private.here.seen()
+        assert reader.private.here.missing([tip]) == [tip]
 
 
 def _rows(bare: Path, reader: GitPlace) -> dict[str, bytes]:
@@ -223,7 +223,7 @@ def test_what_lace_does_not_write_is_left_to_git(
                 git(bare, "update-ref", _ABOVE + name, git(bare, *words, "commit", stdin=text.encode()))
                 talks.clear()
                 with suppress(UnreadableFile, PlaceError):
-                    other.private.fetch_refs([name])
+                    other.private.talks.fetch_refs([name])
                 assert talks[:1] == ["fetch"], what
 
 
@@ -240,9 +240,9 @@ def test_a_commit_of_somebody_else_is_fetched_by_git(
         tip = git(bare, "hash-object", "-w", "--stdin", "-t", "commit", stdin=text.encode())
         git(bare, "update-ref", _ABOVE + name, tip)
         talks.clear()
-        reader.private.fetch_refs([name])
+        reader.private.talks.fetch_refs([name])
         assert talks == ["fetch"]
-        assert reader.private.seen()[name] == tip
+        assert reader.private.here.seen()[name] == tip
 
 
 def test_more_than_a_place_may_send_is_not_copied(
@@ -254,7 +254,7 @@ def test_more_than_a_place_may_send_is_not_copied(
     monkeypatch.setattr(talks_module, "SLACK", 100)
     talks.clear()
     with suppress(SentTooMuch):  # git looks now and then at how much came
-        reader.private.fetch_refs([reader.ref(GROUP, NODE)])
+        reader.private.talks.fetch_refs([reader.ref(GROUP, NODE)])
     assert talks == ["fetch"]
 
 
@@ -265,7 +265,7 @@ def test_a_copy_that_is_cut_off_leaves_nothing(
     """Faults 5: nothing is noted before it lies here, and no file stays of what does not."""
     put(at("a"), key(1), additions(noise(3)))
     reader = at("b")
-    before = packs(reader.private.path)
+    before = packs(reader.private.here.path)
 
     def cut(count: int, objects: Iterable[tuple[str, bytes]]) -> Iterable[bytes]:
         for number, part in enumerate(packed(count, objects)):
@@ -277,8 +277,8 @@ def test_a_copy_that_is_cut_off_leaves_nothing(
         patch.setattr(packs_module, "packed", cut)
         with pytest.raises(Cancelled):
             got(reader)
-    name, path = reader.ref(GROUP, NODE), reader.private.path
-    assert name not in reader.private.seen()
+    name, path = reader.ref(GROUP, NODE), reader.private.here.path
+    assert name not in reader.private.here.seen()
     assert not cuts(path)
     assert packs(path) == before
     assert {file.suffix for file in (path / "objects" / "pack").iterdir()} <= {".pack", ".idx"}
@@ -297,8 +297,8 @@ def test_what_was_copied_outlives_a_visit(bare: Path, tmp_path: Path, at: Callab
     with closing(GitPlace.open(git_uri(bare), tmp_path / "b", place_id)) as reader:
         tip = reader.tip(reader.ref(GROUP, NODE))
         assert tip is not None
-        assert reader.private.has(tip)
-        assert not reader.private.is_own(tip)
+        assert reader.private.here.has(tip)
+        assert not reader.private.here.is_own(tip)
 
 
 # Pushing
@@ -311,18 +311,19 @@ def test_a_push_that_finds_its_branch_moved_is_left_to_git(
     place = at("a")
     private, name = place.private, place.ref(GROUP, NODE)
     first, other = (
-        private.store_root(private.store_tree({text: ("blob", private.store(text.encode()))})) for text in "ab"
+        private.here.store_root(private.here.store_tree({text: ("blob", private.here.store(text.encode()))}))
+        for text in "ab"
     )
-    private.push(first, name, 1, 3)
-    assert private.was_taken(name, first)
+    private.talks.push(first, name, 1, 3)
+    assert private.talks.was_taken(name, first)
     assert not talks
-    private.push(private.store_commit(private.store_tree({}), [first]), name, 1, 2)
+    private.talks.push(private.here.store_commit(private.here.store_tree({}), [first]), name, 1, 2)
     assert not talks
-    for late in (other, private.store_commit(private.store_tree({}), [other])):
+    for late in (other, private.here.store_commit(private.here.store_tree({}), [other])):
         stood = refs(bare)[_ABOVE + name]
         with pytest.raises(Moved):
-            private.push(late, name, 1, 3)
-        assert not private.was_taken(name, late)
+            private.talks.push(late, name, 1, 3)
+        assert not private.talks.was_taken(name, late)
         assert refs(bare)[_ABOVE + name] == stood
     assert talks == ["push", "push"]
 
@@ -389,11 +390,11 @@ def test_a_push_that_is_cut_off_leaves_nothing(
 def test_a_host_proves_what_is_handed_over(bare: Path, at: Callable[[str], GitPlace], talks: list[str]) -> None:
     """CYB-18: it is proven there as what anybody pushes."""
     private = at("a").private
-    blob = bytes.fromhex(private.store(b"x"))
+    blob = bytes.fromhex(private.here.store(b"x"))
     row = b"100644 head.rec\0" + blob
-    commit = private.store_root(private.store(row + row, "tree"))
+    commit = private.here.store_root(private.here.store(row + row, "tree"))
     with pytest.raises(PlaceError):
-        private.push(commit, "other", 1, 3)
+        private.talks.push(commit, "other", 1, 3)
     assert "push" in talks
     assert f"{_ABOVE}other" not in refs(bare)
 

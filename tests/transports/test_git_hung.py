@@ -16,7 +16,7 @@ from tests.transports.git_hosts import git
 from tests.transports.git_places import damage, noise, refs
 from tests.transports.helpers import additions, key, put, some_records
 from transports.errors import PlaceUnreachable
-from transports.git.handing import Handing
+from transports.git.handing import Handover
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri
 from vault.errors import Cancelled
@@ -93,13 +93,13 @@ def test_a_push_of_much_to_a_repository_that_hangs_is_tried_once(
     """Faults 15: a quarter of it was tried each time, as on a line that cuts, and each was waited for for minutes."""
     at("a").close()
     tries: list[str] = []
-    hand_over = Handing.hand_over
+    bring = Handover.bring
 
-    def tried(private: Handing, oid: str, name: str, size: int) -> bool:
+    def tried(handover: Handover, oid: str, name: str, size: int) -> bool:
         tries.append(oid)
-        return hand_over(private, oid, name, size)
+        return bring(handover, oid, name, size)
 
-    monkeypatch.setattr(Handing, "hand_over", tried)
+    monkeypatch.setattr(Handover, "bring", tried)
     with closing(opened(bare, tmp_path / "b", _SOON)) as place:
         os.mkfifo(bare / "refs" / "heads" / "other")
         with pytest.raises(PlaceUnreachable, match="Git did not get on in 1 seconds with what lies at"):

@@ -19,8 +19,8 @@ from tests.transports.git_places import NODE, damage, got, lose_own, make_met, n
 from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import PlaceNotWritable, PushRejected, UnreadableFile
 from transports.git.place import GitPlace
-from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
+from transports.git.talks import Talks
 from transports.mailbox import Mailbox
 from transports.reading import read_head
 from vault.errors import DataError
@@ -174,11 +174,11 @@ def test_what_cannot_be_left_at_the_place_is_not_said_to_tell_its_owner(
     """APP-14: nothing told alice where bob may not push."""
     damage(bare, shelf.lay(shared)["first"], is_gone=True)
 
-    def refuse(_private: PrivateRepository, *_words: object, **_how: object) -> None:
+    def refuse(_talks: Talks, *_words: object, **_how: object) -> None:
         raise PushRejected("It takes in no change.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(PrivateRepository, "push", refuse)
+        patch.setattr(Talks, "push", refuse)
         told = bob.text("sync", "host", expect=1)
     assert "tells alice" not in told
     assert "Sync where it lies whole, or let alice bring it to another place" in told

@@ -30,8 +30,8 @@ from transports.errors import (
 from transports.git import upkeep
 from transports.git.command import GitRunner
 from transports.git.place import GitPlace
-from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
+from transports.git.talks import Talks
 from transports.git.tree import PIECE
 from transports.mailbox import Mailbox, MailboxMedium, MailboxWriter
 from transports.publishing import publish
@@ -145,7 +145,7 @@ def test_a_place_that_is_closed_is_let_go_at_once(bare: Path, tmp_path: Path) ->
     place = GitPlace.create(git_uri(bare), tmp_path / "a", entropy=os.urandom)
 
     def is_free() -> bool:
-        with (place.private.path / "lace-hold").open("ab") as file:
+        with (place.private.here.path / "lace-hold").open("ab") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
@@ -252,15 +252,15 @@ def test_a_cut_fetch_is_tried_with_a_quarter(at: Callable[[str], GitPlace], monk
     """faults.md row 15: what was asked for beside the quarter that came is asked for again, and not called damaged."""
     stored = noise(30)
     put(at("a"), key(1), additions(stored))
-    bring, asked = PrivateRepository.fetch_objects, list[int]()
+    bring, asked = Talks.fetch_objects, list[int]()
 
-    def cut(private: PrivateRepository, oids: Sequence[str], size: int) -> None:
+    def cut(talks: Talks, oids: Sequence[str], size: int) -> None:
         asked.append(len(oids))
         if len(oids) > 2:
             raise PlaceUnreachable("The line went dead.")
-        bring(private, oids, size)
+        bring(talks, oids, size)
 
-    monkeypatch.setattr(PrivateRepository, "fetch_objects", cut)
+    monkeypatch.setattr(Talks, "fetch_objects", cut)
     assert got(at("b")) == stored
     assert max(asked) > 2
 
@@ -278,7 +278,7 @@ def test_tips_of_before_are_named_to_no_host_for_ever(
             assert len(got(reader)) == number
             reader.writer(GROUP, key(2).verifier).put_request(b"%d" % number)
         with closing(at("b")) as reader:
-            assert len(upkeep.cuts(reader.private.path)) <= 5
+            assert len(upkeep.cuts(reader.private.here.path)) <= 5
             assert reader.read_request(GROUP, key(2).verifier) == b"%d" % number
 
 
@@ -520,8 +520,8 @@ def test_a_head_never_names_runs_that_were_taken_away(bare: Path, at: Callable[[
     _, seen = put(place, key(1), additions(some_records(3)))
     ref = f"refs/heads/lace/{place.ref(GROUP, NODE)}"
     writer = place.writer(GROUP, NODE)
-    place.private.forget_mine(place.ref(GROUP, NODE))  # else it is brought back
-    place.private.note(place.ref(GROUP, NODE), refs(bare)["refs/heads/lace/place"])
+    place.private.here.forget_mine(place.ref(GROUP, NODE))  # else it is brought back
+    place.private.here.note(place.ref(GROUP, NODE), refs(bare)["refs/heads/lace/place"])
     git(bare, "update-ref", ref, git(bare, "commit-tree", git(bare, "mktree"), "-m", "x"))
     head = make_head(key(1), place.place_id, 2, seen.head.runs)
     with pytest.raises(PushRejected, match="taken away"):
@@ -535,14 +535,14 @@ def test_a_mailbox_that_is_deleted_while_it_is_asked_for_is_named(
 ) -> None:
     """APP-14: its owner was told "it is gone." and to plug in a stick."""
     put(at("a"), key(1), additions(some_records(3)))
-    fetch = PrivateRepository.fetch_refs
+    fetch = Talks.fetch_refs
     owner = at("b")
 
-    def deleting(private: PrivateRepository, names: Sequence[str]) -> None:
+    def deleting(talks: Talks, names: Sequence[str]) -> None:
         git(bare, "update-ref", "-d", f"refs/heads/lace/{owner.ref(GROUP, NODE)}")
-        fetch(private, names)
+        fetch(talks, names)
 
-    monkeypatch.setattr(PrivateRepository, "fetch_refs", deleting)
+    monkeypatch.setattr(Talks, "fetch_refs", deleting)
     with pytest.raises(PlaceUnreachable, match="was deleted while") as caught:
         owner.writer(GROUP, NODE)
     assert caught.value.hint == "Run the same command again."
@@ -568,7 +568,7 @@ def test_a_rolled_back_ref_is_noticed_by_its_number(bare: Path, at: Callable[[st
     with pytest.raises(RolledBack):
         check_number(seen.mark, rolled.mark)
     # The owner brings it forward again.
-    with closing(GitPlace.open(git_uri(bare), place.private.path.parent, mends=True)) as own:
+    with closing(GitPlace.open(git_uri(bare), place.private.here.path.parent, mends=True)) as own:
         brought = read_head(Mailbox(own, GROUP, NODE))
     assert brought is not None
     assert brought.mark == second.mark

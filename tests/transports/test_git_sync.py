@@ -24,7 +24,7 @@ from transports.errors import PlaceCrowded, PlaceUnreachable, PushRejected, Wron
 from transports.git.command import GitRunner
 from transports.git.object_files import ObjectFiles
 from transports.git.place import GitPlace
-from transports.git.private import PrivateRepository
+from transports.git.talks import Talks
 from vault.lock import VaultLock
 from vault.names import Version
 from vault.records import Verifier
@@ -95,10 +95,10 @@ def test_a_place_that_cannot_be_added_is_told_with_a_way_out(
     ):
         assert way in alice.run("place", "add", "host", address).err
 
-    def refuse(_: PrivateRepository, *words: object, **__: object) -> None:
+    def refuse(_: Talks, *words: object, **__: object) -> None:
         raise PushRejected("The git place takes in no change.")
 
-    monkeypatch.setattr(PrivateRepository, "push", refuse)
+    monkeypatch.setattr(Talks, "push", refuse)
     error = alice.run("--json", "place", "add", "host", str(bare)).json["error"]
     assert (error["code"], error["hint"]) == ("push-rejected", "Let the host accept pushes to branches below lace/.")
 
@@ -350,16 +350,16 @@ def test_a_line_that_is_cut_while_my_mailbox_comes_replaces_nothing(
         shutil.copytree(kept, here, symlinks=True)
     refs = git(bare, "for-each-ref")
     key = Verifier.parse(alice.lace("id")["node"]).key.hex()
-    fetch = getattr(PrivateRepository, talk)
+    fetch = getattr(Talks, talk)
     cuts: list[Sequence[str]] = []
 
-    def cut(private: PrivateRepository, names: Sequence[str], *size: int) -> None:
+    def cut(talks: Talks, names: Sequence[str], *size: int) -> None:
         if (size or any(key in name for name in names)) and len(cuts) < 2:
             cuts.append(names)
             raise PlaceUnreachable("The line was cut.")
-        fetch(private, names, *size)
+        fetch(talks, names, *size)
 
-    monkeypatch.setattr(PrivateRepository, talk, cut)
+    monkeypatch.setattr(Talks, talk, cut)
     assert alice.run("sync", "host").code == PlaceUnreachable.exit_code
     assert len(cuts) == 2
     assert git(bare, "for-each-ref") == refs

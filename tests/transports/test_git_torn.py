@@ -18,7 +18,7 @@ from tests.transports.helpers import additions, key, put
 from tests.transports.test_git_alone import Killed, content_let_go, films_let_go, own_branch
 from transports.git import upkeep
 from transports.git.place import GitPlace
-from transports.git.private import PrivateRepository
+from transports.git.talks import Talks
 from vault.releasing import release
 from vault.vault import Vault
 
@@ -26,14 +26,14 @@ from vault.vault import Vault
 def cut_off(alice: Vault, bare: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let the host lose the tip of a mailbox, and its owner be killed while the branch is away; return what is kept."""
     lose_own(alice.folder, alice.node, bare, "")
-    act = PrivateRepository.delete
+    act = Talks.delete
 
-    def dies(private: PrivateRepository, name: str, expected: str) -> None:
-        act(private, name, expected)
+    def dies(talks: Talks, name: str, expected: str) -> None:
+        act(talks, name, expected)
         raise Killed
 
     with monkeypatch.context() as patch, suppress(Killed):
-        patch.setattr(PrivateRepository, "delete", dies)
+        patch.setattr(Talks, "delete", dies)
         sync(alice, ["host"])
     (kept,) = (alice.folder / ".vault" / "git").glob("*-again-*.git")
     return kept
@@ -144,9 +144,9 @@ def begun_anew(bare: Path, at: Callable[[str], GitPlace], how: str) -> tuple[Git
     with closing(at("a")) as place:
         for number in (1, 2):
             put(place, key(number), additions(noise(1, seed=number)))
-        path = place.private.path
+        path = place.private.here.path
         names = [file.name for file in (path / "mine").iterdir()]  # in the order in which they are looked at
-        tips = [place.private.mine(name) or "" for name in names]
+        tips = [place.private.here.mine(name) or "" for name in names]
         tree = git(bare, "rev-parse", f"{tips[0]}:files")
     if how == "a tree":
         (path / "objects" / tree[:2] / tree[2:]).unlink()
@@ -163,6 +163,6 @@ def test_what_is_damaged_of_one_mailbox_takes_no_other_with_it(
     """LAZ-63: where a private repository was begun anew, nothing of any mailbox written from here outlived that."""
     place, (_, other) = begun_anew(bare, at, how)
     with closing(place):
-        assert place.private.has(other)
-        assert not place.private.missing([*place.private.seen().values()])
+        assert place.private.here.has(other)
+        assert not place.private.here.missing([*place.private.here.seen().values()])
         assert [len(got(place, number)) for number in (1, 2)] == [1, 1]

@@ -29,9 +29,9 @@ from transports.git import command
 from transports.git.command import GitRunner
 from transports.git.complaints import fault_of_git
 from transports.git.place import GitPlace
-from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved, refusal
 from transports.git.remote import GitRemote, git_uri
+from transports.git.talks import Talks
 from transports.git.tree import PIECE
 from transports.mailbox import Mailbox
 from transports.publishing import publish
@@ -109,18 +109,18 @@ class Cuts:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, limit: int, *, late: bool = False) -> None:
         self.sizes: list[int] = []
-        push = PrivateRepository.push
+        push = Talks.push
 
-        def cut(private: PrivateRepository, *words: Any, **rest: Any) -> None:
+        def cut(talks: Talks, *words: Any, **rest: Any) -> None:
             size = words[2]
             self.sizes.append(size)
             if size > limit:
                 if late:
-                    push(private, *words, **rest)
+                    push(talks, *words, **rest)
                 raise PlaceUnreachable("The line went dead.")
-            push(private, *words, **rest)
+            push(talks, *words, **rest)
 
-        monkeypatch.setattr(PrivateRepository, "push", cut)
+        monkeypatch.setattr(Talks, "push", cut)
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -143,16 +143,16 @@ def test_a_killed_publishing_goes_on_where_it_ended(
     writer = place.writer(GROUP, NODE)
     writer._batch.size = 8
     pushed: list[int] = []
-    push = PrivateRepository.push
+    push = Talks.push
 
-    def dies(private: PrivateRepository, *words: Any, **rest: Any) -> None:
+    def dies(talks: Talks, *words: Any, **rest: Any) -> None:
         if len(pushed) == 2:
             raise KeyboardInterrupt
         pushed.append(words[2])
-        push(private, *words, **rest)
+        push(talks, *words, **rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(PrivateRepository, "push", dies)
+        patch.setattr(Talks, "push", dies)
         with pytest.raises(KeyboardInterrupt):
             publish(Mailbox(place, GROUP, NODE), writer, runs=(), listing=None, additions=additions(stored))
     assert sum(pushed) > 15 * PIECE
@@ -230,9 +230,9 @@ def test_a_history_begun_anew_from_a_new_private_repository_moves_nothing_that_t
         uri = git_uri(bare) if road == "file" else address + bare.name
         with closing(GitPlace.create(uri, tmp_path / "a", entropy=os.urandom)) as owner:
             put(owner, key(1), additions(stored))
-        shutil.rmtree(owner.private.path)
+        shutil.rmtree(owner.private.here.path)
         if not answers:  # as an older git, which knows no such question
-            monkeypatch.setattr(PrivateRepository, "_asking_first", lambda _private: [])
+            monkeypatch.setattr(Talks, "_asking_first", lambda _talks: [])
         before = sum(file.stat().st_size for file in bare.rglob("*") if file.is_file())
         with closing(GitPlace.open(uri, tmp_path / "a", owner.place_id)) as owner:
             compacted(owner)
@@ -271,7 +271,7 @@ def test_a_history_is_begun_anew_where_a_commit_of_it_cannot_be_made_again(
         with monkeypatch.context() as patch, closing(GitPlace.open(uri, tmp_path / "a")) as owner:
             patch.setattr(GitPlace, "gone_pieces", lambda *_words: {lost})
             owner.writer(GROUP, NODE).put_request(b"of a push without what is lost")
-        shutil.rmtree(owner.private.path)
+        shutil.rmtree(owner.private.here.path)
         if old:
             monkeypatch.setattr(command, "_CONFIG", command._CONFIG.replace("version = 2", "version = 0"))
         with closing(GitPlace.open(uri, tmp_path / "a")) as owner:
@@ -446,13 +446,13 @@ def test_a_host_that_speaks_only_the_old_protocol(tmp_path: Path, monkeypatch: p
     """Version 0 gives out no object by its id, so the history is fetched with all of its pieces."""
     monkeypatch.setattr(command, "_CONFIG", command._CONFIG.replace("version = 2", "version = 0"))
     histories: list[Any] = []
-    fetch_history = PrivateRepository.fetch_history
+    fetch_history = Talks.fetch_history
 
-    def listening(private: PrivateRepository, names: list[str], size: int) -> None:
+    def listening(talks: Talks, names: list[str], size: int) -> None:
         histories.append(names)
-        fetch_history(private, names, size)
+        fetch_history(talks, names, size)
 
-    monkeypatch.setattr(PrivateRepository, "fetch_history", listening)
+    monkeypatch.setattr(Talks, "fetch_history", listening)
     bare_repository(tmp_path / "served" / "v.git")
     stored = noise(8)
     with daemon(tmp_path / "served") as address:
@@ -550,7 +550,7 @@ def test_a_branch_on_which_a_copy_wrote_meanwhile_is_not_deleted(bare: Path, at:
     put(copy, key(1), additions(some_records(4, 10)))
     written = refs(bare)
     with pytest.raises((Moved, PushRejected)):
-        one.private.delete(name, seen)
+        one.private.talks.delete(name, seen)
     assert refs(bare) == written
 
 

@@ -8,7 +8,8 @@
 | `withdrawal` | taking it away where the host deletes no branch, and what stays readable there |
 | `tree`, `branches`, `pieces` | a mailbox as a tree, whose mailbox a branch is, files in pieces |
 | `remote`, `local` | what an address means to git, and which repositories on this machine are safe to use |
-| `private`, `talks`, `repository`, `objects` | my private repository: remote, fetches, refs, objects |
+| `private`, `repository`, `objects` | my private repository: its parts, what lies in it, its objects |
+| `talks`, `apart` | what goes between it and its remote, and what is asked there by somebody who has nothing |
 | `object_files`, `packs` | objects read from the files of git, and packs of lace's own |
 | `host`, `copying`, `handing` | a repository on this machine, read where it lies; what is copied and pushed there |
 | `homes` | which private repository is that of which address of a place |

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from transports.errors import PlaceNotWritable, UnreadableFile
 from transports.git import upkeep
-from transports.git.private import PrivateRepository
+from transports.git.repository import Repository
 from transports.git.tree import MailboxTree, load_mailbox
 from vault.errors import DataError, LaceError
 from vault.files import read_bounded, write_atomic
@@ -57,26 +57,26 @@ class TakenBack(NamedTuple):
     is_listed: bool
     spoiled: tuple[str, ...]
 
-    def is_here(self, private: PrivateRepository) -> bool:
+    def is_here(self, here: Repository) -> bool:
         """Tell whether by now all of it lies in the private repository."""
-        return self.is_listed and not private.missing(self.spoiled)
+        return self.is_listed and not here.missing(self.spoiled)
 
 
-def noted(private: PrivateRepository, name: str) -> Job | None:
+def noted(here: Repository, name: str) -> Job | None:
     """Return what is to be finished of a mailbox, by any branch of it, or None."""
-    note = _backup_path(private, name) / _NOTE
+    note = _backup_path(here, name) / _NOTE
     if not note.is_file():
         return None  # whoever kept it was cut off before the branch was touched
     try:
         match = _NOTED.fullmatch(read_bounded(note, _NOTE_BYTES).decode("ascii", "replace"))
     except (OSError, LaceError):
         match = None
-    return Job(*match.groups()) if match else _guessed(private, name)
+    return Job(*match.groups()) if match else _guessed(here, name)
 
 
-def _guessed(private: PrivateRepository, name: str) -> Job | None:
+def _guessed(here: Repository, name: str) -> Job | None:
     """Return what a note that cannot be read must have said: in the backup, one commit alone stands behind none."""
-    with _opened(private, name) as other:
+    with _opened(here, name) as other:
         behind: set[str] = set()
         commits: set[str] = set()
         for oid in _whole(other):
@@ -88,32 +88,32 @@ def _guessed(private: PrivateRepository, name: str) -> Job | None:
 
 
 @contextmanager
-def _opened(private: PrivateRepository, name: str) -> Iterator[PrivateRepository]:
+def _opened(here: Repository, name: str) -> Iterator[Repository]:
     """Lend the repository that is the backup of a mailbox."""
-    path = _backup_path(private, name)
+    path = _backup_path(here, name)
     if path.is_dir():
         upkeep.lay_out(path)  # else it would be begun anew, with nothing
-    other = private.beside(path, tidies=False)
+    other = here.beside(path)
     try:
         yield other
     finally:
         other.close()
 
 
-def taken_back(private: PrivateRepository, job: Job) -> TakenBack:
+def taken_back(here: Repository, job: Job) -> TakenBack:
     """Take the backup into the private repository."""
-    with _opened(private, job.name) as other:
-        other.give(private, _whole(other))
+    with _opened(here, job.name) as other:
+        other.give(here, _whole(other))
         spoiled = tuple(file.name for file in (other.path / _SPOILED).glob("*"))
     for commit in (job.commit, job.tip):
         with suppress(DataError):
-            return TakenBack(load_mailbox(private, commit), commit == job.commit, spoiled)
+            return TakenBack(load_mailbox(here, commit), commit == job.commit, spoiled)
         with suppress(DataError):
-            return TakenBack(load_mailbox(private, commit, is_torn=True), is_listed=False, spoiled=spoiled)
+            return TakenBack(load_mailbox(here, commit, is_torn=True), is_listed=False, spoiled=spoiled)
     return TakenBack(MailboxTree(), is_listed=False, spoiled=spoiled)
 
 
-def _whole(other: PrivateRepository) -> list[str]:
+def _whole(other: Repository) -> list[str]:
     """Return the objects that lie there and are what their names say; the others are put where git does not look."""
     for file in upkeep.torn_objects(other.path):
         (other.path / _SPOILED).mkdir(exist_ok=True)
@@ -121,9 +121,9 @@ def _whole(other: PrivateRepository) -> list[str]:
     return upkeep.singles(other.path)
 
 
-def set_aside(private: PrivateRepository, name: str, shown: str) -> SetAside:
+def set_aside(here: Repository, name: str, shown: str) -> SetAside:
     """Put the backup of a mailbox where lace does not look any more; return what to tell of it."""
-    path = _backup_path(private, name)
+    path = _backup_path(here, name)
     number = 1
     while (aside := path.with_name(f"{path.stem}-spoiled-{number}.git")).exists():
         number += 1
@@ -135,36 +135,36 @@ def set_aside(private: PrivateRepository, name: str, shown: str) -> SetAside:
     )
 
 
-def keep(private: PrivateRepository, job: Job, there: Collection[str]) -> None:
+def keep(here: Repository, job: Job, there: Collection[str]) -> None:
     """Keep a commit, with all of it but what lies in commits that the host has, so that a power cut leaves it.
 
     Raises:
         PlaceNotWritable, NotWritable, DiskFull: it cannot be kept.
     """
-    drop(private, job.name)
-    with _opened(private, job.name) as other:
-        private.give(other, _all_of(private, job.commit, there))
+    drop(here, job.name)
+    with _opened(here, job.name) as other:
+        here.give(other, _all_of(here, job.commit, there))
         upkeep.make_lasting(other.path)
         write_atomic(other.path / _NOTE, f"{job.name} {job.tip} {job.commit}\n".encode())
 
 
-def _all_of(private: PrivateRepository, commit: str, there: Collection[str]) -> list[str]:
+def _all_of(here: Repository, commit: str, there: Collection[str]) -> list[str]:
     """Return a commit and those behind it, with what lies in the tree of each that has it here and is not there."""
-    commits = private.behind(commit)
+    commits = here.behind(commit)
     found = dict.fromkeys(commits)
     for oid in commits:
         with suppress(UnreadableFile):
-            found |= dict.fromkeys(private.with_tree(oid) if oid not in there else ())
+            found |= dict.fromkeys(here.with_tree(oid) if oid not in there else ())
     return list(found)
 
 
-def drop(private: PrivateRepository, name: str) -> None:
+def drop(here: Repository, name: str) -> None:
     """Keep nothing of a mailbox any more."""
-    path = _backup_path(private, name)
+    path = _backup_path(here, name)
     with suppress(OSError):
         (path / _NOTE).unlink(missing_ok=True)
     shutil.rmtree(path, ignore_errors=True)
 
 
-def _backup_path(private: PrivateRepository, name: str) -> Path:
-    return private.path.with_name(f"{private.path.stem}-again-{name[:_MAILBOX]}.git")
+def _backup_path(here: Repository, name: str) -> Path:
+    return here.path.with_name(f"{here.path.stem}-again-{name[:_MAILBOX]}.git")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import signal
 import subprocess
 import threading
@@ -24,7 +25,7 @@ from transports.git.complaints import complaint, damaged, fault_of_git
 from transports.git.library import git_library
 from transports.git.pace import Pace
 from transports.git.remote import GitRemote
-from transports.git.upkeep import keep_file
+from transports.git.upkeep import has_torn_object, keep_file
 from transports.git.watchdog import Watchdog
 from vault.errors import PlaceError
 from vault.lock import Patience
@@ -80,6 +81,8 @@ _CONFIG = """\
 [advice]
 \tfetchShowForcedUpdates = false
 """
+_DAMAGED = re.compile(r"is corrupt|corrupt loose|index file|inflate: data stream")
+_TYPELESS = re.compile(r"invalid object type")  # git names no file then, nor on which side it lies
 _FITS = 4096  # bytes that any pipe takes before somebody reads them
 _ALLOC_LIMIT = "64m"  # what git may take in one piece of memory; a kilobyte of deltas can ask for gigabytes
 _COMPLAINT_LIMIT = 64 * 1024  # bytes of standard error kept
@@ -105,6 +108,12 @@ class GitRunner:
         home.mkdir(parents=True, exist_ok=True)
         config = home / _CONFIG_NAME
         keep_file(config, _CONFIG.encode())
+
+    def at(self, repository: Path) -> GitRunner:
+        """Return one that runs git in another repository, with the same remote."""
+        other = GitRunner(self.home, self.remote, self.patience)
+        other.repository = repository
+        return other
 
     def run(self, *words: str, stdin: bytes = b"") -> bytes:
         """Run plumbing on the private repository and return its output.
@@ -178,7 +187,19 @@ class GitRunner:
                     _end(process)
 
     def fault(self, complaints: str) -> PlaceError:
-        """Return the error that a failed talk with the remote means."""
+        """Return the error that a failed talk with the remote means.
+
+        Raises:
+            PlaceNotWritable: the private repository is damaged: it is to blame for itself, not the one it talks to.
+        """
+        path = self.repository
+        if self.remote.path is not None:
+            self.run("rev-parse", "--git-dir")
+        if _TYPELESS.search(complaints) and has_torn_object(path):
+            raise damaged(path, "an object in it is damaged")
+        names_pack = f"{path / 'objects' / 'pack' / 'pack-'}" in complaints  # git has a dozen wordings
+        if names_pack or (str(path) in complaints and _DAMAGED.search(complaints)):
+            raise damaged(path, "something in it is damaged")
         return fault_of_git(complaints, self.remote.shown)
 
     def _answered(self, words: Sequence[str], stdin: bytes) -> tuple[int, bytes, bytes]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from transports.errors import PlaceDamaged, PlaceUnreachable, PushRejected, UnreadableFile
 from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
+from transports.git.repository import Repository
 from transports.git.talks import Unadvertised
 from transports.git.tree import MailboxTree, store_mailbox
 from vault.errors import DataError
@@ -48,13 +49,13 @@ def compact(place: WritablePlace, name: str, box: MailboxTree, push: Callable[[l
     Raises:
         Moved, PlaceError: as `GitWriter.compact`.
     """
-    private = place.private
+    here = place.private.here
     alive = box.alive()
     kept, made = set[str](), list[str]()
     for oid, filed in box.data.items():
         if _is_worth_keeping(filed.pieces, alive):
             with suppress(DataError):  # where it lies neither here nor there whole, its pieces are pushed anew
-                if is_remembered(private, oid, filed.pieces):
+                if is_remembered(place.private, oid, filed.pieces):
                     made.append(oid)
                 kept.add(oid)
     held = {piece for oid in kept for piece in box.data[oid].pieces}
@@ -66,7 +67,7 @@ def compact(place: WritablePlace, name: str, box: MailboxTree, push: Callable[[l
     fresh = {oid for oid in grown.data if oid not in box.data}
     chosen = {oid: filed for oid, filed in grown.data.items() if oid in kept | fresh}
     anew = replace(grown, data=chosen, commits=1)
-    commit = private.store_commit(store_mailbox(private, anew), joined(private, sorted(chosen)))
+    commit = here.store_commit(store_mailbox(here, anew), joined(here, sorted(chosen)))
     try:
         name = replaced(place, name, commit, tip, asks_first=bool(made))
     except (PlaceDamaged, PlaceUnreachable):
@@ -86,16 +87,16 @@ def _is_worth_keeping(pieces: Sequence[str], alive: set[str]) -> bool:
 
 def replaced(place: WritablePlace, name: str, commit: str, tip: str, *, asks_first: bool = False) -> str:
     """Bring a ref from a tip to a commit, or begin the next one where the host refuses; return its name."""
-    private = place.private
+    talks = place.private.talks
     try:
-        private.push(commit, name, 0, 0, expected=tip, asks_first=asks_first)
+        talks.push(commit, name, 0, 0, expected=tip, asks_first=asks_first)
     except PushRejected as error:
         if isinstance(error, PlaceDamaged) and asks_first:
             raise
         old, name = name, next_generation(name)
-        private.push(commit, name, 0, 0, expected="", asks_first=asks_first)
+        talks.push(commit, name, 0, 0, expected="", asks_first=asks_first)
         with suppress(PushRejected, Moved):  # a host that refuses this too keeps the old ref, and nobody reads it
-            private.delete(old, tip)
+            talks.delete(old, tip)
             place.gone(old)
     return name
 
@@ -110,23 +111,23 @@ def is_remembered(private: PrivateRepository, oid: str, pieces: Sequence[str]) -
         UnreadableFile: some of its pieces are lost, and the host gives the commit out to nobody.
         PlaceError: the host cannot be asked.
     """
-    if private.has(oid):
+    if private.here.has(oid):
         return False
-    made = private.store_commit(private.store_tree({piece: ("blob", piece) for piece in sorted(pieces)}))
+    made = private.here.store_commit(private.here.store_tree({piece: ("blob", piece) for piece in sorted(pieces)}))
     if made != oid:  # some of its pieces are lost
         try:
-            private.fetch_commit(oid)
+            private.talks.fetch_commit(oid)
         except Unadvertised as error:
             raise UnreadableFile("The host gives out nothing but what its branches point at.") from error
     return made == oid
 
 
-def joined(private: PrivateRepository, commits: list[str]) -> list[str]:
+def joined(here: Repository, commits: list[str]) -> list[str]:
     """Return at most so many parents that stand for all the commits."""
     while len(commits) > _PARENTS:
-        empty = private.store_tree({})
+        empty = here.store_tree({})
         commits = [
-            private.store_commit(empty, commits[begin : begin + _PARENTS]) for begin in range(0, len(commits), _PARENTS)
+            here.store_commit(empty, commits[begin : begin + _PARENTS]) for begin in range(0, len(commits), _PARENTS)
         ]
     return commits
 

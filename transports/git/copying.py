@@ -25,7 +25,7 @@ from transports.layout import MIB
 from transports.mailbox import ByteCount
 from vault.files import write_atomic
 
-__all__ = ["FETCHING", "OBJECT_BYTES", "Copying"]
+__all__ = ["FETCHING", "OBJECT_BYTES", "Copier"]
 
 FETCHING = "lace-fetch"  # not named .lock, which is git's word
 OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
@@ -40,30 +40,28 @@ _COMMIT = re.compile(
 _NAME = re.compile(r"[0-9a-z][0-9a-z.-]{0,99}", re.ASCII)  # of a row: none that a git could take for more than a name
 
 
-class Copying(Repository):
-    """Objects and refs of one place, and what is read of its remote where that lies on this machine.
+class Copier:
+    """Reads the remote of a place where that lies on this machine, and copies from there.
 
     Args:
-        git: runs git.
+        here: the private repository, which takes what comes.
+        git: runs git in it.
+        host: the repository of the remote.
         count: takes the bytes moved.
     """
 
-    def __init__(self, git: GitRunner, count: ByteCount) -> None:
-        super().__init__(git)
+    def __init__(self, here: Repository, git: GitRunner, host: HostRepository, count: ByteCount) -> None:
+        self._here = here
+        self._git = git
+        self._host = host
         self._count = count
-        self._host = HostRepository(git)
-
-    def close(self) -> None:
-        """Let the gits that stay go, and the directory; what is asked next starts others and holds it again."""
-        self._host.close()
-        super().close()
 
     def refs_there(self) -> dict[str, str] | None:
         """Return the remote's refs below lace/ as their files say; None where git is to be asked."""
         if self._git.remote.path is None:
             return None
         check_directory(self._git)
-        self.hold_again()
+        self._here.hold_again()
         try:
             refs = self._host.refs()
         except NotPlain:
@@ -87,7 +85,7 @@ class Copying(Repository):
             except NotPlain:
                 return False
             for name, oid in tips.items():
-                self.note(name, oid)
+                self._here.note(name, oid)
         self._count.read += sum(_row_bytes(name) for name in tips)
         return True
 
@@ -97,7 +95,7 @@ class Copying(Repository):
             return False
         with self._in_turn():
             try:
-                infos = self._host.info(self.missing(oids))
+                infos = self._host.info(self._here.missing(oids))
                 if any(info.kind != "blob" for info in infos):
                     return False
                 pack = self._take(infos, limit)
@@ -110,8 +108,8 @@ class Copying(Repository):
     @contextlib.contextmanager
     def _in_turn(self) -> Iterator[None]:
         check_directory(self._git)
-        self.hold_again()
-        with upkeep.turn(self.path / FETCHING, f"is asking {self._git.remote.shown}", self._git.patience):
+        self._here.hold_again()
+        with upkeep.turn(self._here.path / FETCHING, f"is asking {self._git.remote.shown}", self._git.patience):
             yield
 
     def _below(self, tips: Collection[str]) -> tuple[list[Info], set[str]]:
@@ -148,17 +146,16 @@ class Copying(Repository):
                 raise NotPlain
         if level - found.keys():
             raise NotPlain
-        infos = [found[oid] for oid in self.missing([*found])]
+        infos = [found[oid] for oid in self._here.missing([*found])]
         if not blobs.isdisjoint(found):
             raise NotPlain
         return infos + self._lacking(sorted(blobs)), cuts
 
     def _lacking(self, blobs: Sequence[str]) -> list[Info]:
         """Return those of some blobs that do not lie here; one that is no blob is found out wherever it lies."""
-        here = dict(zip(blobs, self._objects.info(blobs, anew=True), strict=True))
-        infos = [info for info in here.values() if info is not None]
-        infos += (there := self._host.info([oid for oid, info in here.items() if info is None]))
-        if any(info.kind != "blob" for info in infos):
+        here = self._here.found(blobs)
+        there = self._host.info([oid for oid in blobs if oid not in here])
+        if any(info.kind != "blob" for info in (*here.values(), *there)):
             raise NotPlain
         return there
 
@@ -177,15 +174,15 @@ class Copying(Repository):
         size = sum(info.size for info in infos)
         if size > min(limit, _PACK_BYTES):
             raise NotPlain
-        pack = None
+        pack, path = None, self._here.path
         if infos:
-            upkeep.clear_partial(self.path)
+            upkeep.clear_partial(path)
             some = sorted(infos)  # so that one name stands for one pack
             objects = ((info.kind, data) for info, data in self._host.read(some))
-            pack = write_pack(self.path / "objects" / "pack", [info.oid for info in some], objects)
-        known = upkeep.cuts(self.path)
+            pack = write_pack(path / "objects" / "pack", [info.oid for info in some], objects)
+        known = upkeep.cuts(path)
         if not known.issuperset(cuts):
-            write_atomic(self.path / "shallow", "".join(f"{oid}\n" for oid in sorted(known.union(cuts))).encode())
+            write_atomic(path / "shallow", "".join(f"{oid}\n" for oid in sorted(known.union(cuts))).encode())
         self._count.read += size + len(infos) * OBJECT_BYTES
         return pack
 

@@ -12,16 +12,17 @@ from io import BufferedReader
 
 from transports.errors import UnreadableFile
 from transports.git.branches import REFS
-from transports.git.copying import Copying
-from transports.git.host import NotPlain, Receiving, batches
+from transports.git.command import GitRunner
+from transports.git.host import HostRepository, NotPlain, Receiving, batches
 from transports.git.local import check_directory
 from transports.git.object_files import Info
 from transports.git.objects import rows_of
 from transports.git.packs import packed
-from transports.git.repository import TREE_ROWS
+from transports.git.repository import TREE_ROWS, Repository
 from transports.layout import MIB
+from transports.mailbox import ByteCount
 
-__all__ = ["Handing"]
+__all__ = ["Handover"]
 
 _NOWHERE = "0" * 40
 _LARGE = 16 * MIB  # bytes of a push that is worth the eyes that git has on how it gets on
@@ -29,10 +30,23 @@ _LINE_BYTES = 4  # in which a line says how long it is, in hex
 _COMMITS = 100  # that one push brings at most
 
 
-class Handing(Copying):
-    """Objects and refs of one place, as `Copying`, and what is pushed to its remote where that is on this machine."""
+class Handover:
+    """Pushes to the remote of a place where that is on this machine.
 
-    def hand_over(self, oid: str, name: str, size: int) -> bool:
+    Args:
+        here: the private repository, in which lies what is pushed.
+        git: runs git in it.
+        host: the repository of the remote.
+        count: takes the bytes moved.
+    """
+
+    def __init__(self, here: Repository, git: GitRunner, host: HostRepository, count: ByteCount) -> None:
+        self._here = here
+        self._git = git
+        self._host = host
+        self._count = count
+
+    def bring(self, oid: str, name: str, size: int) -> bool:
         """Bring a ref of the remote from the first commit behind another to that one, or begin it there.
 
         Args:
@@ -51,12 +65,12 @@ class Handing(Copying):
         if self._git.remote.path is None or size > _LARGE:
             return False
         check_directory(self._git)
-        self.hold_again()
+        self._here.hold_again()
         try:
             with self._host.receives() as there:
-                self.flush()
-                stood = self.seen().get(name, _NOWHERE)
-                if stood not in (*self.parents(oid)[:1], _NOWHERE):
+                self._here.flush()
+                stood = self._here.seen().get(name, _NOWHERE)
+                if stood not in (*self._here.parents(oid)[:1], _NOWHERE):
                     return False
                 infos = self._beyond(oid, stood)  # all of it while it starts
                 if _heard(there.answers).get(REFS + name, _NOWHERE) != stood:
@@ -82,7 +96,7 @@ class Handing(Copying):
     def _contents_of(self, infos: Sequence[Info]) -> Iterator[tuple[str, bytes]]:
         for some in batches(infos):
             self._git.patience.sleep(0)
-            for info, data in zip(some, self._objects.read([info.oid for info in some]), strict=True):
+            for info, data in zip(some, self._here.contents([info.oid for info in some]), strict=True):
                 yield info.kind, data
 
     def _beyond(self, commit: str, stood: str) -> list[Info]:
@@ -96,16 +110,16 @@ class Handing(Copying):
         """
         found: dict[str, Info] = {}
         if stood != _NOWHERE:
-            self._walk({self._tree_of(stood)}, found)
+            self._walk({self._here.root_of(stood)}, found)
         known = {*found, stood}
         level, trees = {commit}, set[str]()
         while level := level - known - found.keys():
-            infos = self._known(sorted(level))
+            infos = self._here.infos(sorted(level))
             found |= {info.oid: info for info in infos}
             if len(found) - len(known) > _COMMITS:
                 raise NotPlain
-            level = {parent for oid in level for parent in self.parents(oid)}
-            trees |= {self._tree_of(info.oid) for info in infos}
+            level = {parent for oid in level for parent in self._here.parents(oid)}
+            trees |= {self._here.root_of(info.oid) for info in infos}
         self._walk(trees, found)
         return [info for oid, info in found.items() if oid not in known]
 
@@ -113,17 +127,14 @@ class Handing(Copying):
         """Note some trees and what lies in them, but for what is noted."""
         blobs, level = set[str](), set(trees)
         while level := level - found.keys():
-            infos = self._known(sorted(level))
+            infos = self._here.infos(sorted(level))
             found |= {info.oid: info for info in infos}
-            rows = [rows_of(data, TREE_ROWS) for data in self._objects.read([info.oid for info in infos])]
+            rows = [rows_of(data, TREE_ROWS) for data in self._here.contents([info.oid for info in infos])]
             if any(row is None for row in rows):
                 raise NotPlain
             level = {row.oid for some in rows for row in some or () if row.kind == "tree"}
             blobs |= {row.oid for some in rows for row in some or () if row.kind == "blob"}
-        found |= {info.oid: info for info in self._known(sorted(blobs - found.keys()))}
-
-    def _tree_of(self, commit: str) -> str:
-        return self._lines_of(commit)[0].removeprefix("tree ")
+        found |= {info.oid: info for info in self._here.infos(sorted(blobs - found.keys()))}
 
 
 def _heard(answers: BufferedReader) -> dict[str, str]:

@@ -147,8 +147,7 @@ class HostRepository:
                 raise NotPlain from error
             if inner is None:
                 raise NotPlain
-            git = GitRunner(self._git.home, self._git.remote, self._git.patience)
-            git.repository = inner
+            git = self._git.at(inner)
             self._there = _Opened(inner, git, Objects(git, lambda *_: NotPlain(), self._pipes))
         return self._there
 

@@ -11,7 +11,8 @@ from contextlib import suppress
 
 from blake3 import blake3
 
-from transports.git.private import PrivateRepository
+from transports.git.apart import Apart
+from transports.git.repository import Repository
 from transports.layout import MIB
 from vault.errors import LaceError, PlaceError
 from vault.files import read_bounded, write_atomic
@@ -29,11 +30,13 @@ class Losses:
     """Asks a host for what it is said to have lost.
 
     Args:
-        private: where the talks with it begin.
+        here: the private repository, where it is remembered what was whole.
+        apart: asks the host.
     """
 
-    def __init__(self, private: PrivateRepository) -> None:
-        self._private = private
+    def __init__(self, here: Repository, apart: Apart) -> None:
+        self._here = here
+        self._apart = apart
         self._known: dict[str, bool] = {}
         self._marks: dict[str, str] | None = None
         self._is_over = False
@@ -61,7 +64,7 @@ class Losses:
             if (whole.get(oid) == mark and not anew) or self._is_enough():
                 return False
             try:
-                self._known[oid] = self._private.is_refused(oid, is_piece=not is_tip)
+                self._known[oid] = self._apart.is_refused(oid, is_piece=not is_tip)
             except (PlaceError, OSError):
                 self._is_over = True  # nobody knows: the next visit asks for it
                 return False
@@ -70,7 +73,7 @@ class Losses:
                 whole[oid] = mark
                 lines = [f"{oid} {mark}" for oid, mark in whole.items()][-_LINES:]
                 with suppress(LaceError, OSError):  # it is asked for once more then
-                    write_atomic(self._private.path / _WHOLE, "\n".join(lines).encode(), durable=False)
+                    write_atomic(self._here.path / _WHOLE, "\n".join(lines).encode(), durable=False)
         return self._known[oid]
 
     def _is_enough(self) -> bool:
@@ -81,7 +84,7 @@ class Losses:
     def _whole(self) -> dict[str, str]:
         if self._marks is None:
             try:
-                text = read_bounded(self._private.path / _WHOLE, MIB).decode("ascii", "replace")
+                text = read_bounded(self._here.path / _WHOLE, MIB).decode("ascii", "replace")
             except (OSError, LaceError):
                 text = ""
             self._marks = dict(line.split(" ", 1) for line in text.splitlines() if " " in line)

@@ -14,8 +14,8 @@ from transports.errors import WRITE_REFUSALS, PlaceNotWritable, UnreadableFile
 from transports.git.backup import SetAside
 from transports.git.complaints import way_out
 from transports.git.pace import SentTooMuch
-from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
+from transports.git.repository import Repository
 from transports.git.repush import bring_over, finish, push_again
 from transports.git.setback import follows
 from transports.git.talks import Unfetched
@@ -91,16 +91,16 @@ class MailboxView(View):
         group: str,
         node: Verifier,
         known: MutableMapping[str, _T],
-        load: Callable[[PrivateRepository, str], _T],
+        load: Callable[[Repository, str], _T],
     ) -> _T | None:
         tip = self._arrived(group, node)
         if tip is None:
             return None
         if tip not in known:
             try:
-                known[tip] = load(self.private, tip)
+                known[tip] = load(self.private.here, tip)
             except (DataError, PlaceNotWritable):
-                if not (self.private.is_own(tip) and self._is_renewed()):
+                if not (self.private.here.is_own(tip) and self._is_renewed()):
                     raise
                 return self._loaded(group, node, known, load)
         return known[tip]
@@ -124,11 +124,11 @@ class MailboxView(View):
                 return self._arrived(group, node)
             told = f"The mailbox of {node.text} cannot be fetched: {error.message}"
             fault = UnreadableFile if isinstance(error, DataError | SentTooMuch) else Unfetched
-            raise fault(told, hint=error.hint if is_unmended else way_out(self.private.path)) from error
+            raise fault(told, hint=error.hint if is_unmended else way_out(self.private.here.path)) from error
         tip = self._refs.get(name)
         if tip is None:
             return None
-        if self.private.notes.is_own(name) and self._is_lost(group, tip):
+        if self.private.here.notes.is_own(name) and self._is_lost(group, tip):
             self._broken[name] = UnreadableFile(f"{self.describe()} lost a part of it.")
             if self._mends:
                 self._mend(name, tip)
@@ -142,29 +142,30 @@ class MailboxView(View):
     def _fetch_group(self, group: str) -> None:
         """Fetch as `View`; what a copy of this vault wrote of mine meanwhile is how it stood last."""
         is_first = group not in self._ready
-        fresh = [name for name in map(self.youngest, self.private.notes.own()) if is_first and self._is_fresh(name)]
+        mine = map(self.youngest, self.private.here.notes.own())
+        fresh = [name for name in mine if is_first and self._is_fresh(name)]
         super()._fetch_group(group)
         for name in fresh:
             tip = self._refs.get(name)
             if tip is not None and name not in self._broken and self._is_written(name, tip):
-                self.private.note_mine(name, tip)
+                self.private.here.note_mine(name, tip)
             self._finished.discard(name.partition("-")[0])
 
     def _is_fresh(self, name: str) -> bool:
         tip = self._refs.get(name)
-        return tip is not None and self.private.seen().get(name) != tip and not self.private.has(tip)
+        return tip is not None and self.private.here.seen().get(name) != tip and not self.private.here.has(tip)
 
     def _is_written(self, name: str, tip: str) -> bool:
         """Tell whether a commit that came holds what may have been written after how it stood last."""
-        mine = self.private.last(name)
+        mine = self.private.here.last(name)
         with suppress(DataError, PlaceNotWritable):
-            return mine is None or not self.private.has(mine) or follows(self.private, tip, mine)
+            return mine is None or not self.private.here.has(mine) or follows(self.private.here, tip, mine)
         return False
 
     def _is_lost(self, group: str, tip: str) -> bool:
         """Tell whether the host lost the tip of a mailbox of my own; asked where somebody says so, and now and then."""
         told_by = self._told(group).get(tip)
-        if self._mends and self.private.notes.is_due():
+        if self._mends and self.private.here.notes.is_due():
             return self._losses.is_gone(tip, told_by or (), is_tip=True, anew=True)
         return told_by is not None and self._losses.is_gone(tip, told_by, is_tip=True)
 
@@ -203,9 +204,9 @@ class MailboxView(View):
         is_final = isinstance(self._broken[name], DataError | SentTooMuch)
         if not self._mends or tip is None or tip in self._pushed_again or not is_final:
             return False
-        if self.private.last(name) != tip:
+        if self.private.here.last(name) != tip:
             return self._is_brought_over(name, tip)
-        if not self.private.has(tip) or not self._losses.is_gone(tip, (), is_tip=True):
+        if not self.private.here.has(tip) or not self._losses.is_gone(tip, (), is_tip=True):
             return False
         self._mend(name, tip)
         return True
@@ -226,7 +227,7 @@ class MailboxView(View):
         self._pushed_again.add(tip)
         try:
             with self._told_moved():
-                push_again(self, name, tip, load_mailbox(self.private, tip))
+                push_again(self, name, tip, load_mailbox(self.private.here, tip))
         except DataError as error:
             self._broken[name] = error  # it may have gone there, and be refused still
         except PlaceError as error:

@@ -123,7 +123,7 @@ class PieceSource:
         oid = filed.pieces[index]
         if oid not in self._here:
             self._bring(self._plan(box, name, index), oid)
-        (data,) = self._private.read([oid], PIECE)
+        (data,) = self._private.here.read([oid], PIECE)
         if len(data) != filed.piece_size(index):
             raise UnreadableFile(f"A piece of {name} has another size than its list says.")
         return data
@@ -135,10 +135,10 @@ class PieceSource:
             UnreadableFile: one of them is missing or damaged.
             PlaceError: the remote cannot be asked.
         """
-        lacking = self._private.missing(oids)
+        lacking = self._private.here.missing(oids)
         while lacking:
             self._fetch(lacking[: self._batch.size])
-            still = self._private.missing(lacking)
+            still = self._private.here.missing(lacking)
             if len(still) == len(lacking):
                 raise UnreadableFile("Pieces of a mailbox are missing at the place.")
             lacking = still
@@ -175,13 +175,13 @@ class PieceSource:
         """
         lacking = 0
         for begin in range(0, len(pieces), _BATCH):
-            lacking += len(self._private.missing(pieces[begin : begin + _BATCH]))
+            lacking += len(self._private.here.missing(pieces[begin : begin + _BATCH]))
             if lacking * PIECE > _WHOLE:
                 return False
         return True
 
     def _bring(self, plan: list[str], wanted: str) -> None:
-        lacking = self._private.missing(plan)
+        lacking = self._private.here.missing(plan)
         self._here.update(set(plan) - set(lacking))
         while wanted in lacking:
             asked = lacking[: self._batch.size]
@@ -216,7 +216,7 @@ class PieceSource:
         while True:
             oids = oids[: self._batch.size]
             try:
-                self._private.fetch_objects(oids, len(oids) * PIECE)
+                self._private.talks.fetch_objects(oids, len(oids) * PIECE)
             except Unadvertised:
                 fetch_whole = self._fetch_whole()
                 if fetch_whole is not None:
@@ -228,7 +228,7 @@ class PieceSource:
             except PlaceUnreachable as error:
                 if len(oids) > 1:
                     if not isinstance(error, SentTooMuch):
-                        self._private.list_remote()  # where nobody answers any more, fewer come no sooner
+                        self._private.talks.list_remote()  # where nobody answers any more, fewer come no sooner
                     self._batch.was_cut(len(oids))
                     continue
                 if isinstance(error, SentTooMuch):
@@ -239,8 +239,8 @@ class PieceSource:
 
     def _blame(self, oid: str, cause: BaseException | None) -> None:
         """Take note of a piece that does not come: the host lost it, or stumbles over what lies here."""
-        if isinstance(cause, Stumbled) and self._private.is_to_blame(cause):
-            self._private.forsake()  # the next visit begins anew
+        if isinstance(cause, Stumbled) and self._private.apart.is_to_blame(cause):
+            self._private.here.forsake()  # the next visit begins anew
         else:
             self.lost.add(oid)
 

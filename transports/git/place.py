@@ -130,7 +130,7 @@ class GitPlace(MailboxView):
             place = cls(uri, home, expected_id, patience=patience, mends=mends, beside=beside)
             with place._ended_by_errors():
                 place.settle(expected_id)
-                note_address(place.private.path, uri)
+                note_address(place.private.here.path, uri)
         return place
 
     @contextmanager
@@ -170,13 +170,13 @@ class GitPlace(MailboxView):
 
     def _write_id(self, place_id: str) -> None:
         text = f"lace-place/0\nid {place_id}\n".encode()
-        tree = self.private.store_tree({PLACE: ("blob", self.private.store(text))})
+        tree = self.private.here.store_tree({PLACE: ("blob", self.private.here.store(text))})
         refused = None
         try:
-            self.private.push(self.private.store_root(tree), PLACE, len(text), 3)
+            self.private.talks.push(self.private.here.store_root(tree), PLACE, len(text), 3)
         except Moved as error:  # somebody else was first
             refused = error.refusal
-        self._refs = Branches(self.private.list_remote())
+        self._refs = Branches(self.private.talks.list_remote())
         if refused is not None and PLACE not in self._refs:
             raise refused
 
@@ -205,7 +205,7 @@ class GitPlace(MailboxView):
             raise NotAGitPlace(f"{self.describe()} holds no place yet.")
         self._place_id = found
         path = repository_of(self._home, found, self._uri, self._beside)
-        if self.private.path != path:
+        if self.private.here.path != path:
             self.private.move(path)
 
     @property
@@ -232,19 +232,19 @@ class GitPlace(MailboxView):
         tip = self._refs.get(PLACE)
         if tip is None:
             return None
-        if self.private.seen().get(PLACE) != tip:
+        if self.private.here.seen().get(PLACE) != tip:
             try:
-                self.private.fetch_refs([PLACE])
+                self.private.talks.fetch_refs([PLACE])
             except DataError as error:  # or git there stumbles over what else lies here
                 if isinstance(error.__cause__, Stumbled) and self._is_renewed():
                     return self._read_id()
                 raise NotAGitPlace(f"What {self.describe()} says of itself cannot be read.") from error
-            tip = self.private.seen()[PLACE]
+            tip = self.private.here.seen()[PLACE]
         try:
-            entry = self.private.tree(tip, _PLACE_LIMIT).get(PLACE)
-            text = self.private.read([entry.oid], _PLACE_LIMIT)[0] if entry else b""
+            entry = self.private.here.tree(tip, _PLACE_LIMIT).get(PLACE)
+            text = self.private.here.read([entry.oid], _PLACE_LIMIT)[0] if entry else b""
         except (DataError, PlaceNotWritable) as error:
-            if self.private.is_own(tip) and self._is_renewed():
+            if self.private.here.is_own(tip) and self._is_renewed():
                 return self._read_id()
             raise NotAGitPlace(f"What {self.describe()} says of itself cannot be read.") from error
         match = _PLACE_TEXT.fullmatch(text.decode("utf-8", "replace"))
@@ -301,7 +301,7 @@ class GitPlace(MailboxView):
             return None
         if stored.size > limit:
             raise BadSnapshot(f"The {what} of {node.text} has more than {limit} bytes.")
-        return self.private.read([stored.oid], limit)[0]
+        return self.private.here.read([stored.oid], limit)[0]
 
     def is_withdrawn(self, group: str, node: Verifier) -> bool:
         """Tell whether a mailbox of mine is there and shows nothing; as `mailbox`."""
@@ -317,7 +317,7 @@ class GitPlace(MailboxView):
     def free_bytes(self, group: str, node: Verifier) -> int | None:
         """Return the bytes that still fit beside the vault, where pieces lie until they are pushed."""
         del group, node
-        return free_bytes(self.private.path)
+        return free_bytes(self.private.here.path)
 
     def writer(self, group: str, node: Verifier) -> GitWriter:
         """Open this node's own mailbox for writing; its ref is made by the first push."""

@@ -55,10 +55,10 @@ class Entry(NamedTuple):
 
 
 class Repository:
-    """Objects of one place, and where the refs of its remote stood.
+    """Objects of one place, and where the refs of its remote stood; it talks with nobody.
 
     Args:
-        git: runs git.
+        git: runs git here.
 
     Attributes:
         notes: what is remembered here.
@@ -78,10 +78,14 @@ class Repository:
 
     def close(self) -> None:
         """Let the gits that stay go, and the directory; what is asked next starts others and holds it again."""
-        self._objects.close()
+        self.let_gits_go()
         if self._held is not None:
             self._held.close()
             self._held = None
+
+    def let_gits_go(self) -> None:
+        """Let the gits that stay go, and what they said; the directory is held as before."""
+        self._objects.close()
 
     def hold_again(self) -> None:
         """Hold the directory where it was let go, without clearing up: this has begun long ago."""
@@ -93,7 +97,7 @@ class Repository:
     def begin(self, path: Path, *, tidies: bool = True) -> None:
         """Use the repository at a path, making it if needed; whoever `tidies` clears up where nobody else uses it."""
         self.close()
-        self._seen = None
+        self.forget_seen()
         self._git.repository = path
         if not (path / "HEAD").is_file():
             shutil.rmtree(path, ignore_errors=True)
@@ -106,7 +110,7 @@ class Repository:
         is_over = upkeep.is_over(self.path)
         own = self._own() if is_over else []
         upkeep.tidy(self.path, begins_anew=is_over)
-        self._seen = None
+        self.forget_seen()
         with contextlib.suppress(OSError, LaceError):
             for kind, data in own:
                 self.store(data, kind)
@@ -131,18 +135,18 @@ class Repository:
             with contextlib.suppress(OSError, LaceError):  # one that is damaged takes no other with it
                 tip = self.mine(name)
                 oids = [*self.behind(tip), *self.with_tree(tip)] if tip else []
-                known = self._known(oids)
-                if sum(info.size for info in known) <= _CARRIED:
-                    pairs = zip(known, self._objects.read(oids), strict=True)
+                infos = self.infos(oids)
+                if sum(info.size for info in infos) <= _CARRIED:
+                    pairs = zip(infos, self.contents(oids), strict=True)
                     found |= {info.oid: (info.kind, data) for info, data in pairs}
-        self._objects.close()
+        self.let_gits_go()
         return list(found.values())
 
     def move(self, path: Path) -> None:
         """Give the repository its lasting name, or let it go where there is one already."""
         old = self.path
-        self._objects.flush()
-        self._objects.close()
+        self.flush()
+        self.let_gits_go()
         if (path / "HEAD").is_file():
             self.begin(path)
             shutil.rmtree(old, ignore_errors=True)
@@ -150,6 +154,12 @@ class Repository:
             shutil.rmtree(path, ignore_errors=True)
             old.rename(path)
             self._git.repository = path
+
+    def beside(self, path: Path) -> Repository:
+        """Return another repository of the same place, where nothing is cleared up; whoever asks for it closes it."""
+        other = Repository(self._git.at(path))
+        other.begin(path, tidies=False)
+        return other
 
     def is_own(self, tip: str) -> bool:
         """Tell whether a commit that was seen was pushed from here, so that its objects were not flushed.
@@ -206,6 +216,10 @@ class Repository:
             again += " again"
         return oid
 
+    def flush(self) -> None:
+        """Write what was taken where other gits find it."""
+        self._objects.flush()
+
     def has(self, oid: str) -> bool:
         """Tell whether an object lies here."""
         return self._objects.info([oid], anew=True)[0] is not None
@@ -213,6 +227,30 @@ class Repository:
     def missing(self, oids: Sequence[str]) -> list[str]:
         """Return those of the objects that do not lie here, in the order given."""
         return [oid for oid, info in zip(oids, self._objects.info(oids, anew=True), strict=True) if info is None]
+
+    def found(self, oids: Sequence[str]) -> dict[str, Info]:
+        """Return what those of the objects are that lie here, by their ids."""
+        infos = self._objects.info(oids, anew=True)
+        return {oid: info for oid, info in zip(oids, infos, strict=True) if info is not None}
+
+    def infos(self, oids: Sequence[str]) -> list[Info]:
+        """Return what objects are, in the order given.
+
+        Raises:
+            UnreadableFile: one of them does not lie here.
+        """
+        infos = [info for info in self._objects.info(oids) if info is not None]
+        if len(infos) < len(oids):
+            raise UnreadableFile("A part of the mailbox is missing.", hint=way_out(self.path))
+        return infos
+
+    def contents(self, oids: Sequence[str]) -> list[bytes]:
+        """Return the bytes of objects of any kind that `infos` knows, in the order given.
+
+        Raises:
+            PlaceNotWritable: git fails, or one of them is gone.
+        """
+        return self._objects.read(oids)
 
     def tree(self, name: str, limit: int, *, is_torn: bool = False) -> dict[str, Entry]:
         """Return the rows of one tree, or of a commit's.
@@ -227,11 +265,11 @@ class Repository:
         """
         (info,) = self._objects.info([name])
         if info is not None and info.kind != "tree":
-            name = self._lines_of(name)[0].removeprefix("tree ") if info.kind == "commit" else f"{name}^{{tree}}"
+            name = self.root_of(name) if info.kind == "commit" else f"{name}^{{tree}}"
             (info,) = self._objects.info([name])
         rows = None
         if info is not None and info.kind == "tree" and info.size <= limit * _ROW_BYTES:
-            rows = rows_of(self._objects.read([info.oid])[0], limit)
+            rows = rows_of(self.contents([info.oid])[0], limit)
         if rows is None:
             raise UnreadableFile("What lies in the mailbox's place is not a mailbox.", hint=way_out(self.path))
         blobs = {row.oid for row in rows if row.kind == "blob"}
@@ -259,7 +297,11 @@ class Repository:
         known = self._objects.info(oids)
         if any(info is None or info.kind != "blob" for info in known) or sum(i.size for i in known if i) > limit:
             raise UnreadableFile("A part of the mailbox is missing, or not what it should be.", hint=way_out(self.path))
-        return self._objects.read(oids)
+        return self.contents(oids)
+
+    def root_of(self, commit: str) -> str:
+        """Return the id of the tree of a commit that lies here; as `parents`."""
+        return self._lines_of(commit)[0].removeprefix("tree ")
 
     def parents(self, commit: str) -> list[str]:
         """Return the parents of a commit that lies here.
@@ -282,8 +324,8 @@ class Repository:
 
     def with_tree(self, commit: str) -> list[str]:
         """Return a commit and all that lies in its tree, which holds blobs, and trees of blobs; as `tree`."""
-        self._objects.flush()
-        root = self._lines_of(commit)[0].removeprefix("tree ")
+        self.flush()
+        root = self.root_of(commit)
         found = dict.fromkeys((commit, root))
         for entry in self.tree(root, TREE_ROWS).values():
             found[entry.oid] = None
@@ -300,28 +342,18 @@ class Repository:
         size = 0
         for begin in range(0, len(oids), _GIVEN):
             some = oids[begin : begin + _GIVEN]
-            known = self._known(some)
-            for info, data in zip(known, self._objects.read(some), strict=True):
+            infos = self.infos(some)
+            for info, data in zip(infos, self.contents(some), strict=True):
                 other.store(data, info.kind)
                 size += info.size
         other.flush()
         return size
 
-    def flush(self) -> None:
-        """Write what was taken where other gits find it."""
-        self._objects.flush()
-
-    def _known(self, oids: Sequence[str]) -> list[Info]:
-        known = [info for info in self._objects.info(oids) if info is not None]
-        if len(known) < len(oids):
-            raise UnreadableFile("A part of the mailbox is missing.", hint=way_out(self.path))
-        return known
-
     def _lines_of(self, commit: str) -> list[str]:
-        (info,) = self._known([commit])
+        (info,) = self.infos([commit])
         if info.kind != "commit" or info.size > COMMIT_BYTES:
             raise UnreadableFile("What lies in the mailbox's place is not a mailbox.", hint=way_out(self.path))
-        return self._objects.read([commit])[0].decode("utf-8", "replace").partition("\n\n")[0].splitlines()
+        return self.contents([commit])[0].decode("utf-8", "replace").partition("\n\n")[0].splitlines()
 
     # Refs
 
@@ -333,6 +365,10 @@ class Repository:
             rows = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", SEEN).decode().splitlines()
             self._seen = {name.removeprefix(SEEN): oid for oid, _, name in (row.partition(" ") for row in rows)}
         return self._seen
+
+    def forget_seen(self) -> None:
+        """Remember no more where the refs stood: git moved them, and is asked once more."""
+        self._seen = None
 
     def _single_refs(self) -> dict[str, str] | None:
         """Return the refs as git writes them, a file each; None when git has to be asked, which may pack them."""

@@ -20,6 +20,7 @@ from transports.git.branches import generation
 from transports.git.compaction import COMMITS, is_remembered, joined, next_generation, replaced
 from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
+from transports.git.repository import Repository
 from transports.git.setback import is_set_back
 from transports.git.talks import Refuted
 from transports.git.tree import Filed, MailboxTree, Stored, data_list, load_mailbox, store_mailbox
@@ -63,7 +64,7 @@ def push_again(place: WritablePlace, name: str, tip: str, box: MailboxTree) -> N
                 stumbled = error
                 continue
             tip, stumbled = commit, None
-            if not private.is_refused(tip):
+            if not private.apart.is_refused(tip):
                 return
     if stumbled is None:
         raise UnreadableFile(f"{place.describe()} lost a part of it, and takes it in under no name.")
@@ -78,25 +79,25 @@ def _ways(private: PrivateRepository, tip: str, box: MailboxTree) -> list[tuple[
     says another number than the tip: git sends nothing for a commit that is there.
     """
     after = replace(box, commits=max(box.commits + 1, COMMITS))  # worth beginning anew at once
-    ways = [(private.store_commit(store_mailbox(private, after), [tip]), after)]
+    ways = [(private.here.store_commit(store_mailbox(private.here, after), [tip]), after)]
     with suppress(DataError):  # a commit with pieces lies neither here nor there whole
         for oid, filed in box.data.items():
             is_remembered(private, oid, filed.pieces)
-        ways.insert(0, _begun(private, box, box.data))
+        ways.insert(0, _begun(private.here, box, box.data))
     return ways
 
 
 def _put(place: WritablePlace, name: str, tip: str, commit: str, box: MailboxTree) -> str:
     """Bring the branch to a commit, or begin the next one where the host refuses; return its name."""
     try:
-        place.private.push_beside(commit, name, tip, expected=tip)
+        place.private.apart.push(commit, name, tip, expected=tip)
     except PlaceDamaged:
         raise
     except PushRejected:
         old, name = name, next_generation(name)
-        place.private.push_beside(commit, name, tip, expected="")
+        place.private.apart.push(commit, name, tip, expected="")
         with suppress(PlaceError, Moved):  # a host that refuses this too keeps the old one, and nobody reads it
-            place.private.delete(old, tip)
+            place.private.talks.delete(old, tip)
             place.gone(old)
     place.took(name, commit, box)
     return name
@@ -109,14 +110,14 @@ def _otherwise(private: PrivateRepository, box: MailboxTree) -> MailboxTree:
     """
     small = {stored.oid for stored in (box.head, box.request, box.beacon) if stored is not None}
     lists = {filed.oid for part in (box.files, box.data) for filed in part.values()}
-    known = private.refused_of(sorted(small | lists))
+    known = private.apart.refused_of(sorted(small | lists))
     refused = small if known is None else known  # nobody can say so: what is written at each visit is written now
 
     def left(stored: Stored | None) -> Stored | None:
         return None if stored is None or stored.oid in refused else stored
 
     data = {
-        oid: data_list(private, (*filed.pieces, *filed.pieces[:1])) if filed.oid in refused else filed
+        oid: data_list(private.here, (*filed.pieces, *filed.pieces[:1])) if filed.oid in refused else filed
         for oid, filed in box.data.items()
     }
     files = {name: filed for name, filed in box.files.items() if filed.oid not in refused}
@@ -141,20 +142,20 @@ def _unbind(place: WritablePlace, name: str, tip: str, box: MailboxTree, why: Pl
         PlaceDamaged: `why`, where that commit is there or nobody can say so, or the host deletes no branch.
         Moved, PlaceError: the host does not take it.
     """
-    private = place.private
-    if not private.lacks_commit(tip):
+    here = place.private.here
+    if not place.private.apart.lacks_commit(tip):
         raise why
-    there = private.commits_there([oid for oid, filed in box.data.items() if _is_known(private, oid, filed)])
+    there = place.private.talks.commits_there(_behind(place.private, box))
     if there is None:
         raise why
     goal = _with_what_is_there(place, box, there)
-    commit, _ = _begun(private, goal, goal.data)
-    private.flush()
-    backup.keep(private, backup.Job(name, tip, commit), there)
+    commit, _ = _begun(here, goal, goal.data)
+    here.flush()
+    backup.keep(here, backup.Job(name, tip, commit), there)
     try:
-        private.delete(name, tip)
+        place.private.talks.delete(name, tip)
     except PushRejected as error:
-        backup.drop(private, name)
+        backup.drop(here, name)
         raise PlaceDamaged(f"{why.message} {_UNDELETED}", hint=_LET_DELETE) from error
     place.gone(name)
 
@@ -176,23 +177,23 @@ def _brought(place: WritablePlace, pieces: Sequence[str]) -> dict[str, Filed]:
 
     The first that are asked for lie all over it: where none of them is there, all went with their commit.
     """
-    private = place.private
+    here = place.private.here
     failed = 0
-    lacking = private.missing(pieces)
+    lacking = here.missing(pieces)
     sample = lacking[:: max(1, -(-len(lacking) // _TRIED))]
     for piece in dict.fromkeys([*sample, *lacking]):
         try:
             place.pieces.bring([piece])
         except DataError:
             failed += 1
-            if failed == len(sample) and len(private.missing(pieces)) == len(pieces):
+            if failed == len(sample) and len(here.missing(pieces)) == len(pieces):
                 return {}
-    lost = set(private.missing(pieces))
+    lost = set(here.missing(pieces))
     came = tuple(dict.fromkeys(piece for piece in pieces if piece not in lost))
     if not came:
         return {}
-    tree = private.store_tree({piece: ("blob", piece) for piece in sorted(came)})
-    return {private.store_commit(tree): data_list(private, came)}
+    tree = here.store_tree({piece: ("blob", piece) for piece in sorted(came)})
+    return {here.store_commit(tree): data_list(here, came)}
 
 
 def finish(place: WritablePlace, name: str) -> None:
@@ -205,17 +206,17 @@ def finish(place: WritablePlace, name: str) -> None:
     Raises:
         Moved, PlaceError: the host does not take it now, and nothing is to be written in its place.
     """
-    private = place.private
-    job = backup.noted(private, name)
+    here = place.private.here
+    job = backup.noted(here, name)
     if job is None:
-        _bring_back_mine(place, max([place.youngest(name), *private.generations(name)], key=generation))
+        _bring_back_mine(place, max([place.youngest(name), *here.generations(name)], key=generation))
         return
     if place.tip(job.name) not in {job.tip, job.commit} and (job.tip or place.tip(job.name) is None):
-        back = backup.taken_back(private, job)
-        _bring_back(place, job.name, job.commit if back.is_here(private) else None, back.box)
-        if not back.is_here(private):  # nor did it come from the host
-            raise backup.set_aside(private, name, place.describe())
-    backup.drop(private, name)
+        back = backup.taken_back(here, job)
+        _bring_back(place, job.name, job.commit if back.is_here(here) else None, back.box)
+        if not back.is_here(here):  # nor did it come from the host
+            raise backup.set_aside(here, name, place.describe())
+    backup.drop(here, name)
 
 
 def _bring_back_mine(place: WritablePlace, name: str) -> None:
@@ -223,20 +224,20 @@ def _bring_back_mine(place: WritablePlace, name: str) -> None:
 
     Its history may not be. Behind where it stood may lie what was let go here.
     """
-    private, tip = place.private, place.tip(name)
-    mine = private.last(name)
+    here, tip = place.private.here, place.tip(name)
+    mine = here.last(name)
     with suppress(DataError):  # else it is written anew, with what is here
-        if mine is None or not (tip is None or is_set_back(private, tip, mine)):
+        if mine is None or not (tip is None or is_set_back(here, tip, mine)):
             return
-        box = load_mailbox(private, mine)
+        box = load_mailbox(here, mine)
         if tip is None:
-            commit, box = _begun(private, box, _behind(private, box))
+            commit, box = _begun(here, box, _behind(place.private, box))
         else:
             box = replace(box, commits=box.commits + 1)
-            commit = private.store_commit(store_mailbox(private, box), [tip, *joined(private, _behind(private, box))])
+            commit = here.store_commit(store_mailbox(here, box), [tip, *joined(here, _behind(place.private, box))])
         _bring_back(place, name, commit, box, is_newer=tip is not None)
         if (stands := place.tip(name)) is not None:
-            private.note_mine(name, stands)
+            here.note_mine(name, stands)
         place.warn(_set_back(place) if tip is not None else _deleted(place))
 
 
@@ -246,13 +247,13 @@ def bring_over(place: WritablePlace, name: str, tip: str) -> bool:
     Raises:
         Moved, PlaceError: the host does not take it.
     """
-    private = place.private
-    mine = private.last(name)
+    here = place.private.here
+    mine = here.last(name)
     if mine is None or mine == tip:
         return False
     with suppress(DataError, PlaceDamaged):  # else it is written anew, with what is here
-        box = load_mailbox(private, mine)
-        commit, box = _begun(private, box, _behind(private, box))
+        box = load_mailbox(here, mine)
+        commit, box = _begun(here, box, _behind(place.private, box))
         place.took(replaced(place, name, commit, tip, asks_first=True), commit, box)
         place.warn(_set_back(place))
         return True
@@ -274,16 +275,16 @@ def _deleted(place: WritablePlace) -> BranchSetBack:
     return BranchSetBack(f"Your branch at {place.describe()} was gone: somebody deleted it.")
 
 
-def _begun(private: PrivateRepository, box: MailboxTree, behind: Collection[str]) -> tuple[str, MailboxTree]:
+def _begun(here: Repository, box: MailboxTree, behind: Collection[str]) -> tuple[str, MailboxTree]:
     """Return a commit with a mailbox whose history begins there over others, and what it says.
 
     It is none that was fetched alone here: git at a host takes that for a history that is cut off.
     """
-    cuts = upkeep.cuts(private.path)
-    parents = joined(private, sorted(behind))
+    cuts = upkeep.cuts(here.path)
+    parents = joined(here, sorted(behind))
     for number in count(1):
         anew = replace(box, commits=number)
-        commit = private.store_commit(store_mailbox(private, anew), parents)
+        commit = here.store_commit(store_mailbox(here, anew), parents)
         if number != box.commits and commit not in cuts:  # nor the tip that is damaged
             return commit, anew
     raise AssertionError
@@ -293,7 +294,7 @@ def _is_known(private: PrivateRepository, oid: str, filed: Filed) -> bool:
     """See to it that a commit with pieces lies here, with or without them; tell whether it does."""
     with suppress(DataError):
         is_remembered(private, oid, filed.pieces)
-    return private.has(oid)
+    return private.here.has(oid)
 
 
 def _bring_back(
@@ -308,9 +309,9 @@ def _bring_back(
         goal: what it holds.
         is_newer: whether its head takes the place of one that is there.
     """
-    if commit is not None and (place.tip(name) is None or place.tip(name) in place.private.parents(commit)):
+    if commit is not None and (place.tip(name) is None or place.tip(name) in place.private.here.parents(commit)):
         try:
-            place.private.push(commit, name, 0, 0, expected=place.tip(name) or "", asks_first=True)
+            place.private.talks.push(commit, name, 0, 0, expected=place.tip(name) or "", asks_first=True)
         except PlaceDamaged:
             pass
         else:
@@ -327,16 +328,16 @@ def _readable(place: WritablePlace, name: str) -> str:
     Raises:
         PlaceDamaged: it does not come, and may be what a copy of this vault wrote.
     """
-    private, tip = place.private, place.tip(name)
-    if tip is None or private.has(tip):
+    here, tip = place.private.here, place.tip(name)
+    if tip is None or here.has(tip):
         return name
     try:
-        private.fetch_refs([name])
+        place.private.talks.fetch_refs([name])
     except DataError as error:
         if not isinstance(error.__cause__, Refuted):
             raise PlaceDamaged(error.message) from error
         box = MailboxTree(commits=1)
-        commit = private.store_commit(store_mailbox(private, box))
+        commit = here.store_commit(store_mailbox(here, box))
         name = replaced(place, name, commit, tip)
         place.took(name, commit, box, is_whole=False)
     return name
@@ -344,10 +345,10 @@ def _readable(place: WritablePlace, name: str) -> str:
 
 def _join(place: WritablePlace, name: str, goal: MailboxTree, *, asks: bool, is_newer: bool) -> None:
     """Bring a mailbox to a branch commit by commit; what is left of one that is damaged is fetched and pushed."""
-    private = place.private
-    there = private.commits_there([oid for oid in goal.data if private.has(oid)]) or ()
+    here = place.private.here
+    there = place.private.talks.commits_there([oid for oid in goal.data if here.has(oid)]) or ()
     for oid, filed in goal.data.items():
-        if oid not in there and private.missing(filed.pieces):
+        if oid not in there and here.missing(filed.pieces):
             # Its pieces went with it, but where they were kept and are damaged.
             if asks and (more := _brought(place, _alive_of(filed, goal))):
                 _grow(place, name, more, goal)
@@ -385,7 +386,7 @@ def _grow(
     asks_first: bool = True,
 ) -> None:
     """Push a mailbox with more of what another one has, its head at last; nothing where all of it is there."""
-    private, tip = place.private, place.tip(name)
+    here, tip = place.private.here, place.tip(name)
     box = _there(place, name)
     grown = replace(box, data=box.data | more)
     held = grown.carried()
@@ -396,6 +397,6 @@ def _grow(
         return
     grown.commits = box.commits + 1
     parents = [*([tip] if tip is not None else []), *more]
-    commit = private.store_commit(store_mailbox(private, grown), parents)
-    private.push(commit, name, 0, 0, expected="" if tip is None else None, asks_first=asks_first)
+    commit = here.store_commit(store_mailbox(here, grown), parents)
+    place.private.talks.push(commit, name, 0, 0, expected="" if tip is None else None, asks_first=asks_first)
     place.took(name, commit, grown, is_whole=is_last)

@@ -1,6 +1,6 @@
-"""A private repository inside the vault and its talks with the remote: fetched, and to be pushed (decision 7a).
+"""The talks of a private repository with its remote: what is listed, fetched and pushed there (decision 7a).
 
-What the remote has and lacks of it is asked by `transports.git.private`.
+What the remote gives to somebody who has nothing is asked by `transports.git.apart`.
 """
 
 from __future__ import annotations
@@ -16,20 +16,18 @@ from transports.git import upkeep
 from transports.git.branches import REFS
 from transports.git.command import GitRunner
 from transports.git.complaints import damaged, web_page
-from transports.git.copying import FETCHING, OBJECT_BYTES
-from transports.git.handing import Handing
+from transports.git.copying import FETCHING, OBJECT_BYTES, Copier
+from transports.git.handing import Handover
+from transports.git.host import HostRepository
 from transports.git.local import check_directory, far_side
 from transports.git.object_files import is_oid
 from transports.git.refusals import damage, refusal
-from transports.git.repository import SEEN
+from transports.git.repository import SEEN, Repository
 from transports.layout import MIB
 from transports.mailbox import ByteCount
-from vault.errors import PlaceError
 from vault.files import write_atomic
 
 __all__ = [
-    "HUNG_UP",
-    "ON_THE_WAY",
     "SLACK",
     "Absent",
     "HungUp",
@@ -42,7 +40,6 @@ __all__ = [
 ]
 
 _WHOLE = "refs/lace/whole/"
-_DAMAGED = re.compile(r"is corrupt|corrupt loose|index file|inflate: data stream")
 # What git says of objects that the far side lacks or that are none, and never of a line that was cut.
 _SPOILED = re.compile(
     r"not our ref|fsck error|did not send all necessary objects|unable to read [0-9a-f]{40}"
@@ -50,16 +47,18 @@ _SPOILED = re.compile(
     r"|did not receive expected object"
     r"|\(stored in \./objects/"
 )
-_TYPELESS = re.compile(r"invalid object type")  # git names no file then, nor on which side it lies
 _REFUTED = re.compile(r"fsck error|over limit")
 # What it says where the far side went away, and what it says beside that where the line is to blame.
-HUNG_UP = re.compile(r"hung up unexpectedly|read error: Connection reset|expected 'acknowledgments'")
-ON_THE_WAY = re.compile(r"early EOF|index-pack|sideband|RPC failed|curl|ssh:|remote host|client_loop|[Tt]imed? ?out")
+_HUNG_UP = re.compile(r"hung up unexpectedly|read error: Connection reset|expected 'acknowledgments'")
+_ON_THE_WAY = re.compile(r"early EOF|index-pack|sideband|RPC failed|curl|ssh:|remote host|client_loop|[Tt]imed? ?out")
 _NAMED = re.compile(r"[0-9a-f]{40}|(?<=objects/)[0-9a-f]{2}/[0-9a-f]{38}")
 _DISCONNECTED = re.compile(r"unexpected disconnect while reading sideband packet")
 _ABSENT = re.compile(r"not our ref")
 # How a host's answer names a ref that stands where it was brought, or stood there.
 _TAKEN = re.compile(r"^[ +*=]\t([0-9a-f]{40}):([!-~]+)\t", re.MULTILINE)
+# What it says of a question for commits where the far side lacks one of them, and where nobody can answer it.
+_NOT_ALL = re.compile(r"expected 'acknowledgments', received 'packfile'")
+_NO_QUESTION = re.compile(r"requires protocol v2|does not support (?:wait-for-done|--negotiate-only)|unknown option")
 _WEB = frozenset({"http", "https"})
 _SPOKEN = re.compile(r"packet: +git< ")  # how git traces what a server says in git's protocol, of whichever version
 _NOBODYS = f"{1:040x}"  # an object that nobody has
@@ -105,17 +104,27 @@ class HungUp(Exception):  # never leaves this package
     """The host went away before it sent anything of what it was asked for."""
 
 
-class Talks(Handing):
-    """Objects and refs of one place, and the talks with its remote.
+class Talks:
+    """Lists, fetches and pushes for one private repository; past git's talk where its remote is on this machine.
 
     Args:
-        git: runs git.
+        here: the private repository.
+        git: runs git in it.
         count: takes the bytes moved.
     """
 
-    def __init__(self, git: GitRunner, count: ByteCount) -> None:
-        super().__init__(git, count)
+    def __init__(self, here: Repository, git: GitRunner, count: ByteCount) -> None:
+        self._here = here
+        self._git = git
+        self._count = count
+        self._host = HostRepository(git)
+        self._copier = Copier(here, git, self._host, count)
+        self._handover = Handover(here, git, self._host, count)
         self._taken: dict[str, str] = {}  # by the host's own answers, until somebody asked for them
+
+    def close(self) -> None:
+        """Let the git go that reads a remote on this machine; what is asked next starts another."""
+        self._host.close()
 
     def list_remote(self) -> dict[str, str]:
         """Return the remote's refs below lace/: name and id.
@@ -124,20 +133,20 @@ class Talks(Handing):
             PlaceError: the remote cannot be asked.
         """
         try:
-            there = self.refs_there()
+            there = self._copier.refs_there()
             return there if there is not None else self._listed()
         except BaseException:
-            self._objects.close()  # a place that cannot be opened is closed by nobody
+            self._here.let_gits_go()  # a place that cannot be opened is closed by nobody
             raise
 
     def _listed(self) -> dict[str, str]:
         check_directory(self._git)
-        self.hold_again()
+        self._here.hold_again()
         words = ["ls-remote", "--quiet", *self._far("upload-pack"), "--", self._git.remote.url, REFS + "*"]
         code, answer, complaints = self._git.talk(*words)
         self._count.read += len(answer)
         if code:
-            raise self._fault(complaints)
+            raise self._git.fault(complaints)
         if not answer and self._git.remote.protocol in _WEB:
             self._check_spoken(words)
         refs = {}
@@ -158,9 +167,37 @@ class Talks(Handing):
         """
         code, _, complaints = self._git.talk(*words, traces=True)
         if code:
-            raise self._fault(complaints)
+            raise self._git.fault(complaints)
         if not _SPOKEN.search(complaints):
             raise web_page(self._git.remote.shown)
+
+    def commits_there(self, commits: Collection[str]) -> set[str] | None:
+        """Return those of some commits without parents that the remote has, whatever refs reach them.
+
+        None where nobody can say so: it speaks an old protocol.
+
+        Raises:
+            PlaceError: the remote cannot be asked.
+        """
+        self._here.flush()
+        there: set[str] = set()
+        left = [sorted(commits)] if commits else []
+        while left:
+            some = left.pop()
+            self._here.hold_again()
+            words = ["fetch", "--negotiate-only", *(f"--negotiation-tip={oid}" for oid in some)]
+            code, answer, complaints = self._git.talk(*words, *self._far("upload-pack"), "--", self._git.remote.url)
+            self._count.read += len(answer)
+            if not code:
+                there.update(answer.decode("ascii", "replace").split())
+            elif _NO_QUESTION.search(complaints):
+                return None
+            elif _NOT_ALL.search(complaints) or self._is_hung_up(complaints):
+                half = len(some) // 2  # the remote lacks one of them, or one is empty there: ask for fewer
+                left += [some[:half], some[half:]] if half else []
+            else:
+                raise self._git.fault(complaints)
+        return there
 
     def fetch_refs(self, names: Sequence[str]) -> None:
         """Fetch the tips of refs and nothing that lies behind them.
@@ -168,7 +205,7 @@ class Talks(Handing):
         Raises:
             PlaceError: the remote cannot be asked, or a ref is gone.
         """
-        if not self.copy_refs(names, SLACK):
+        if not self._copier.copy_refs(names, SLACK):
             self._fetch([f"+{REFS}{name}:{SEEN}{name}" for name in names], SLACK, depth=1)
 
     def fetch_objects(self, oids: Sequence[str], size: int) -> None:
@@ -183,19 +220,19 @@ class Talks(Handing):
             UnreadableFile: it does not have one of them.
             PlaceError: the remote cannot be asked.
         """
-        if not self.copy_pieces(oids, size + SLACK):
+        if not self._copier.copy_pieces(oids, size + SLACK):
             for pack in self._fetch(oids, size + SLACK):
                 upkeep.mark_pieces(pack)
 
     def fetch_history(self, names: Sequence[str], size: int) -> None:
         """Fetch refs with everything that lies behind them; as `fetch_refs`, `size` bytes at most."""
         self._fetch([f"+{REFS}{name}:{SEEN}{name}" for name in names], size + SLACK, depth=_EVERYTHING)
-        seen = self.seen()
+        seen = self._here.seen()
         for name in names:
             # What is fetched of it next begins there: a tip that is fetched alone tells the host nothing.
             with contextlib.suppress(OSError):
-                (self.path / _WHOLE).mkdir(parents=True, exist_ok=True)
-                write_atomic(self.path / _WHOLE / name, f"{seen[name]}\n".encode())
+                (self._here.path / _WHOLE).mkdir(parents=True, exist_ok=True)
+                write_atomic(self._here.path / _WHOLE / name, f"{seen[name]}\n".encode())
 
     def fetch_commit(self, oid: str) -> None:
         """Fetch a commit and its tree, but nothing that lies behind it; as `fetch_objects`."""
@@ -230,14 +267,14 @@ class Talks(Handing):
         words = ["push", "--porcelain", "--progress", "--no-verify", "--no-signed", *self._far("receive-pack"), *lease]
         words += ["--", self._git.remote.url, f"{oid}:{REFS}{name}"]
         self._taken.pop(name, None)
-        if expected is None and not asks_first and self.hand_over(oid, name, size):
+        if expected is None and not asks_first and self._handover.bring(oid, name, size):
             self._taken[name] = oid
         else:
             answer = self._push(words, is_small=size <= 2 * MIB, settings=self._asking_first() if asks_first else ())
             if (oid, f"{REFS}{name}") in _TAKEN.findall(answer.decode("utf-8", "replace")):
                 self._taken[name] = oid
         self._count.written += size + objects * OBJECT_BYTES
-        self.note(name, oid)
+        self._here.note(name, oid)
 
     def was_taken(self, name: str, oid: str) -> bool:
         """Tell, once, whether the host's answer to the last push of a ref says that it stands at a commit.
@@ -252,8 +289,8 @@ class Talks(Handing):
         words = ["push", "--porcelain", "--no-verify", *self._far("receive-pack"), lease]
         self._push([*words, "--", self._git.remote.url, f":{REFS}{name}"], is_small=True)
         self._git.run("update-ref", "-d", SEEN + name)
-        self.forget_mine(name)
-        self._seen = None
+        self._here.forget_mine(name)
+        self._here.forget_seen()
 
     def _asking_first(self) -> list[str]:
         """Return the settings with which a push asks what is there; its question goes the way of a fetch."""
@@ -281,18 +318,18 @@ class Talks(Handing):
 
     def _push_once(self, words: list[str], settings: Sequence[str]) -> bytes:
         check_directory(self._git)
-        self.hold_again()
-        self._objects.flush()
+        self._here.hold_again()
+        self._here.flush()
         code, answer, complaints = self._git.talk(*words, settings=settings)
         self._count.read += len(answer)
         if not code:
             return answer
         shown = self._git.remote.shown
-        fault = refusal(answer, complaints, shown) or self._fault(complaints)
+        fault = refusal(answer, complaints, shown) or self._git.fault(complaints)
         if isinstance(fault, PlaceUnreachable):
             fault = damage(complaints, shown) or fault
         rest, disconnected = _DISCONNECTED.subn("", complaints)
-        hung_up = disconnected and not ON_THE_WAY.search(rest)
+        hung_up = disconnected and not _ON_THE_WAY.search(rest)
         raise fault from (HungUp() if hung_up else None)
 
     def _fetch(self, spec: Sequence[str], limit: int, *, depth: int = 0) -> set[Path]:
@@ -314,8 +351,9 @@ class Talks(Handing):
             raise UnreadableFile(told) from error
 
     def _fetch_once(self, spec: Sequence[str], limit: int, depth: int) -> set[Path]:
+        path = self._here.path
         check_directory(self._git)
-        self.hold_again()
+        self._here.hold_again()
         words = ["fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--refmap="]
         words += [
             "--no-recurse-submodules",
@@ -323,9 +361,9 @@ class Talks(Handing):
             *self._far("upload-pack"),
             "--stdin",
         ]
-        with upkeep.turn(self.path / FETCHING, f"is asking {self._git.remote.shown}", self._git.patience):
-            upkeep.clear_partial(self.path)  # of one that was killed: its bytes are none of what this host sends
-            before, code = upkeep.packs(self.path), -1
+        with upkeep.turn(path / FETCHING, f"is asking {self._git.remote.shown}", self._git.patience):
+            upkeep.clear_partial(path)  # of one that was killed: its bytes are none of what this host sends
+            before, code = upkeep.packs(path), -1
             try:
                 code, answer, complaints = self._git.talk(
                     *words,
@@ -336,46 +374,42 @@ class Talks(Handing):
                     limit=limit,
                 )
             finally:
-                self._seen = None
+                self._here.forget_seen()
                 if code:
-                    upkeep.clear_partial(self.path)
-            came = upkeep.packs(self.path) - before
+                    upkeep.clear_partial(path)
+            came = upkeep.packs(path) - before
         self._count.read += len(answer) + sum(pack.stat().st_size for pack in came)
         if code and "unadvertised object" in complaints:
             raise Unadvertised
         if code and _SPOILED.search(complaints):
-            if upkeep.has_torn_index(self.path):  # what the host left out may lie here, where git looks in vain
-                raise damaged(self.path, "the index of a pack in it is damaged")
+            if upkeep.has_torn_index(path):  # what the host left out may lie here, where git looks in vain
+                raise damaged(path, "the index of a pack in it is damaged")
             told = f"The git place {self._git.remote.shown} lacks a part of a mailbox."
             named = {oid.replace("/", "") for oid in _NAMED.findall(complaints)}
-            here = named.difference(self.missing([*named]))
+            here = named.difference(self._here.missing([*named]))
             if here:
                 raise UnreadableFile(told) from Stumbled(here)
             kind = Absent if _ABSENT.search(complaints) else Refuted if _REFUTED.search(complaints) else Named
             raise UnreadableFile(told) from kind(named)
         if code:
-            hung_up = HUNG_UP.search(complaints) and not ON_THE_WAY.search(complaints)
-            raise self._fault(complaints) from (HungUp() if hung_up else None)
+            hung_up = _HUNG_UP.search(complaints) and not _ON_THE_WAY.search(complaints)
+            raise self._git.fault(complaints) from (HungUp() if hung_up else None)
         return came
 
-    def _fault(self, complaints: str) -> PlaceError:
-        """Return the error that a failed talk means.
+    def _is_hung_up(self, complaints: str) -> bool:
+        """Tell whether the remote hung up and answers still.
 
         Raises:
-            PlaceNotWritable: the private repository is damaged: it is to blame for itself, not the one it talks to.
+            PlaceError: it does not.
         """
-        if self._git.remote.path is not None:
-            self._git.run("rev-parse", "--git-dir")
-        if _TYPELESS.search(complaints) and upkeep.has_torn_object(self.path):
-            raise damaged(self.path, "an object in it is damaged")
-        names_pack = f"{self.path / 'objects' / 'pack' / 'pack-'}" in complaints  # git has a dozen wordings
-        if names_pack or (str(self.path) in complaints and _DAMAGED.search(complaints)):
-            raise damaged(self.path, "something in it is damaged")
-        return self._git.fault(complaints)
+        if not _HUNG_UP.search(complaints) or _ON_THE_WAY.search(complaints):
+            return False
+        self.list_remote()
+        return True
 
     def _arriving(self) -> int:
         total = 0
-        with contextlib.suppress(OSError), os.scandir(self.path / "objects" / "pack") as files:
+        with contextlib.suppress(OSError), os.scandir(self._here.path / "objects" / "pack") as files:
             for file in files:
                 if file.name.startswith("tmp_pack_"):
                     with contextlib.suppress(OSError):

@@ -44,7 +44,7 @@ class Tips:
         Raises:
             PlaceError: nobody answers.
         """
-        known = self._private.notes.known_bad()
+        known = self._private.here.notes.known_bad()
         faults: dict[str, LaceError] = {name: self._as_known(known[tip]) for name, tip in tips.items() if tip in known}
         left = [sorted(tips.keys() - faults.keys())]
         present: dict[str, str] | None = None
@@ -56,7 +56,7 @@ class Tips:
             if not names:
                 continue
             try:
-                self._private.fetch_refs(names)
+                self._private.talks.fetch_refs(names)
                 self._fruitless = 0
             except (PlaceError, DataError) as error:
                 is_first, present = present is None, self._heard(error, present)
@@ -80,21 +80,21 @@ class Tips:
         self._fruitless += _is_cut(error)
         if self._fruitless > _FRUITLESS:
             raise error
-        return self._private.list_remote() if _is_cut(error) or present is None else present
+        return self._private.talks.list_remote() if _is_cut(error) or present is None else present
 
     def _is_renewed(self, error: LaceError, tip: str) -> bool:
         """Find out who is to blame for a tip that does not come; tell whether the private repository began anew."""
         cause = error.__cause__
         if isinstance(cause, Stumbled):
-            is_hosts = self._private.is_to_blame(cause)
+            is_hosts = self._private.apart.is_to_blame(cause)
             if is_hosts is not False and self._renew():
                 return True  # with nothing here, the host looks at nothing but what is asked for
             if is_hosts:
                 return False
         if isinstance(error, SentTooMuch):
-            self._private.notes.note_bad(tip, _MUCH)
+            self._private.here.notes.note_bad(tip, _MUCH)
         elif isinstance(cause, Stumbled | Refuted):
-            self._private.notes.note_bad(tip)
+            self._private.here.notes.note_bad(tip)
         return False
 
     def _as_known(self, why: str) -> LaceError:

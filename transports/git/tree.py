@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from transports.errors import UnreadableFile
 from transports.git.object_files import is_oid
-from transports.git.private import PrivateRepository
-from transports.git.repository import TREE_ROWS, Entry
+from transports.git.repository import TREE_ROWS, Entry, Repository
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, MIB, REQUEST_NAME, RUN_NAME
 
 __all__ = ["MOST_LOST", "PIECE", "Filed", "Front", "Held", "MailboxTree", "Stored", "data_list", "load_front"]
@@ -159,36 +158,36 @@ def _rows_of(box: MailboxTree) -> int:
     return sum(len(filed.pieces) + 1 for part in (box.files, box.data) for filed in part.values())
 
 
-def load_front(private: PrivateRepository, tip: str) -> Front:
+def load_front(here: Repository, tip: str) -> Front:
     """Return the beginning of the mailbox that a commit holds; as `load_mailbox`."""
-    return _front(private, private.tree(tip, _ROOT_ROWS))
+    return _front(here, here.tree(tip, _ROOT_ROWS))
 
 
-def _front(private: PrivateRepository, root: dict[str, Entry]) -> Front:
+def _front(here: Repository, root: dict[str, Entry]) -> Front:
     lost: tuple[str, ...] = ()
     if _LOST in root and root[_LOST].kind == "blob" and root[_LOST].size <= _LOST_BYTES:
-        lost = _oids(private.read([root[_LOST].oid], _LOST_BYTES)[0])
+        lost = _oids(here.read([root[_LOST].oid], _LOST_BYTES)[0])
     return Front(_small(root.get(HEAD_NAME)), _small(root.get(REQUEST_NAME)), _small(root.get(BEACON_NAME)), lost)
 
 
-def load_mailbox(private: PrivateRepository, tip: str, *, is_torn: bool = False) -> MailboxTree:
+def load_mailbox(here: Repository, tip: str, *, is_torn: bool = False) -> MailboxTree:
     """Return the mailbox that a commit holds.
 
     Args:
-        private: where it lies.
+        here: where it lies.
         tip: the commit.
         is_torn: whether parts of it may be missing, which are then left out.
 
     Raises:
         UnreadableFile: it holds none, or a damaged one.
     """
-    root = private.tree(tip, _ROOT_ROWS, is_torn=is_torn)
-    front = _front(private, root)
+    root = here.tree(tip, _ROOT_ROWS, is_torn=is_torn)
+    front = _front(here, root)
     box = MailboxTree(front.head, front.request, front.beacon, lost=front.lost)
     parts = {
-        part: private.tree(root[part].oid, TREE_ROWS, is_torn=is_torn)
+        part: here.tree(root[part].oid, TREE_ROWS, is_torn=is_torn)
         for part in (_FILES, _DATA)
-        if part in root and root[part].kind == "tree" and not (is_torn and private.missing([root[part].oid]))
+        if part in root and root[part].kind == "tree" and not (is_torn and here.missing([root[part].oid]))
     }
     rows = {
         (part, name): entry
@@ -199,31 +198,31 @@ def load_mailbox(private: PrivateRepository, tip: str, *, is_torn: bool = False)
     turns = [entries[_TURN] for entries in parts.values() if _TURN in entries]
     if sum(entry.size for entry in rows.values()) > _LISTS:
         raise UnreadableFile("The lists of a mailbox are larger than lace reads.")
-    texts = private.read([entry.oid for entry in rows.values()], _LISTS)
+    texts = here.read([entry.oid for entry in rows.values()], _LISTS)
     for ((part, name), entry), text in zip(rows.items(), texts, strict=True):
         (box.files if part == _FILES else box.data)[name] = _filed(part, text, entry.oid)
-    for name in _copies(private, root.get(_COPIES)) & box.files.keys():
+    for name in _copies(here, root.get(_COPIES)) & box.files.keys():
         box.files[name] = box.files[name]._replace(are_copies=True)
-    box.commits = _number(private, root.get(_COUNT))
-    box.turn = _number(private, turns[0] if turns else None)
+    box.commits = _number(here, root.get(_COUNT))
+    box.turn = _number(here, turns[0] if turns else None)
     return box
 
 
-def _number(private: PrivateRepository, entry: Entry | None) -> int:
+def _number(here: Repository, entry: Entry | None) -> int:
     if entry is None or entry.kind != "blob" or entry.size >= _NUMBER_BYTES:
         return 0
-    (text,) = private.read([entry.oid], _NUMBER_BYTES)
+    (text,) = here.read([entry.oid], _NUMBER_BYTES)
     return int(text) if text.strip().isdigit() else 0
 
 
-def _copies(private: PrivateRepository, entry: Entry | None) -> set[str]:
+def _copies(here: Repository, entry: Entry | None) -> set[str]:
     """Return the bundles that are said to hold copies alone; none where that cannot be read, for it is a hint."""
-    if entry is None or entry.kind != "blob" or entry.size > _COPIES_BYTES or private.missing([entry.oid]):
+    if entry is None or entry.kind != "blob" or entry.size > _COPIES_BYTES or here.missing([entry.oid]):
         return set()
-    return set(private.read([entry.oid], _COPIES_BYTES)[0].decode("ascii", "replace").split("\n"))
+    return set(here.read([entry.oid], _COPIES_BYTES)[0].decode("ascii", "replace").split("\n"))
 
 
-def store_mailbox(private: PrivateRepository, box: MailboxTree) -> str:
+def store_mailbox(here: Repository, box: MailboxTree) -> str:
     """Store a mailbox's tree and return its id."""
     rows: dict[str, tuple[str, str]] = {}
     for name, small in ((HEAD_NAME, box.head), (REQUEST_NAME, box.request), (BEACON_NAME, box.beacon)):
@@ -232,19 +231,19 @@ def store_mailbox(private: PrivateRepository, box: MailboxTree) -> str:
     for part, filed in ((_FILES, box.files), (_DATA, box.data)):
         lists = {name: ("blob", item.oid) for name, item in filed.items()}
         if box.turn:
-            lists[_TURN] = ("blob", private.store(f"{box.turn}\n".encode()))
-        rows[part] = ("tree", private.store_tree(lists))
+            lists[_TURN] = ("blob", here.store(f"{box.turn}\n".encode()))
+        rows[part] = ("tree", here.store_tree(lists))
     if copies := sorted(name for name, filed in box.files.items() if filed.are_copies)[:_MOST_COPIES]:
-        rows[_COPIES] = ("blob", private.store("".join(f"{name}\n" for name in copies).encode()))
+        rows[_COPIES] = ("blob", here.store("".join(f"{name}\n" for name in copies).encode()))
     if box.lost:
-        rows[_LOST] = ("blob", data_list(private, box.lost[:MOST_LOST]).oid)
-    rows[_COUNT] = ("blob", private.store(f"{box.commits}\n".encode()))
-    return private.store_tree(rows)
+        rows[_LOST] = ("blob", data_list(here, box.lost[:MOST_LOST]).oid)
+    rows[_COUNT] = ("blob", here.store(f"{box.commits}\n".encode()))
+    return here.store_tree(rows)
 
 
-def data_list(private: PrivateRepository, pieces: tuple[str, ...]) -> Filed:
+def data_list(here: Repository, pieces: tuple[str, ...]) -> Filed:
     """Store the list of the pieces in one commit."""
-    return Filed(0, pieces, private.store("".join(f"{oid}\n" for oid in pieces).encode()))
+    return Filed(0, pieces, here.store("".join(f"{oid}\n" for oid in pieces).encode()))
 
 
 def _filed(part: str, text: bytes, oid: str) -> Filed:

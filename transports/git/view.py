@@ -56,19 +56,19 @@ class View:
         try:
             self.private = PrivateRepository(GitRunner(home, self.remote, patience), self.count)
             known = repository_of(home, known_id, uri, beside) if known_id else home / f"new-{short_digest(uri)}.git"
-            self.private.begin(known)
+            self.private.here.begin(known)
         except (OSError, EnvironmentFault) as error:
             reason = reason_of(error) if isinstance(error, OSError) else error.message.rstrip(".")
             raise NotAGitPlace(
                 f"Lace cannot keep its private repository in {home}: {reason}.", hint="Check the disk under the vault."
             ) from error
         self.pieces = PieceSource(self.private, self._fetch_whole)
-        self._refs = Branches(self.private.list_remote())
+        self._refs = Branches(self.private.talks.list_remote())
         self._ready: set[str] = set()
         self._broken: dict[str, LaceError] = {}
         self._fronts: dict[str, Front] = {}
         self._boxes = Held()
-        self._losses = Losses(self.private)
+        self._losses = Losses(self.private.here, self.private.apart)
         # Weak, so that a place that nobody uses any more lets go of its private repository at once.
         renew = WeakMethod(self._is_renewed)
         self._tips = Tips(self.private, self.describe(), lambda: (begin := renew()) is not None and begin())
@@ -86,7 +86,7 @@ class View:
 
     def check(self) -> None:
         """Ask the remote where its branches stand now."""
-        self._refs = Branches(self.private.list_remote())
+        self._refs = Branches(self.private.talks.list_remote())
         self._ready.clear()
         self._broken.clear()
         self._said.clear()
@@ -121,7 +121,7 @@ class View:
     def took(self, name: str, commit: str, box: MailboxTree, *, is_whole: bool = True) -> None:
         """Take note of a push of this place's own; one that is not whole is to be followed by others."""
         if is_whole:
-            self.private.note_mine(name, commit)
+            self.private.here.note_mine(name, commit)
         self._refs[name] = commit
         self._boxes[commit], self._fronts[commit] = box, box.front()
         self._broken.pop(name, None)
@@ -139,7 +139,7 @@ class View:
     def private_box(self, name: str) -> MailboxTree:
         """Return the mailbox behind a ref that this place has read or pushed."""
         tip = self._refs[name]
-        return self._boxes[tip] if tip in self._boxes else load_mailbox(self.private, tip)
+        return self._boxes[tip] if tip in self._boxes else load_mailbox(self.private.here, tip)
 
     # What is said to be lost
 
@@ -171,7 +171,7 @@ class View:
             tip = self._refs.get(name, "")
             if tip not in self._fronts and name not in self._broken:
                 with suppress(DataError, PlaceNotWritable):
-                    self._fronts[tip] = load_front(self.private, tip)
+                    self._fronts[tip] = load_front(self.private.here, tip)
             if tip in self._fronts and self._fronts[tip].lost:
                 said[tip] = self._fronts[tip].lost
         told: dict[str, set[str]] = {}
@@ -189,14 +189,14 @@ class View:
         if group in self._ready:
             return
         names = {self.ref(group, node) for node in self.nodes(group)}
-        seen = self.private.seen()
+        seen = self.private.here.seen()
         changed = {name: self._refs[name] for name in names if seen.get(name) != self._refs[name]}
         faults = self._tips.bring(changed) if changed else {}
         if faults is None:
             self._fetch_group(group)
             return
         self._broken |= faults
-        seen = self.private.seen()
+        seen = self.private.here.seen()
         for name in changed.keys() - faults.keys():
             self._refs[name] = seen.get(name, self._refs.get(name, ""))
         self._ready.add(group)
@@ -206,14 +206,14 @@ class View:
         wanted = set(pieces)
         held: dict[str, int] = {}
         for name, tip in sorted(self._refs.items(), key=lambda item: (item[1] not in self._boxes, item[0])):
-            if tip not in self._boxes and (held or self.private.seen().get(name) != tip or name == PLACE):
+            if tip not in self._boxes and (held or self.private.here.seen().get(name) != tip or name == PLACE):
                 continue  # one is enough, and what was not fetched is nobody's that was read
             with suppress(DataError):
                 oids = self.private_box(name).carried()
                 if oids & wanted:
                     held[name] = len(oids)
         if held:
-            self.private.fetch_history(sorted(held), sum(held.values()) * PIECE)
+            self.private.talks.fetch_history(sorted(held), sum(held.values()) * PIECE)
 
     def _is_renewed(self) -> bool:
         """Begin the private repository anew, once a visit, because it is damaged; tell whether it was."""

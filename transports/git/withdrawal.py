@@ -28,7 +28,7 @@ def taken_away(place: WritablePlace, name: str) -> str | None:
     """
     tip = place.tip(name) or ""
     try:
-        place.private.delete(name, tip)
+        place.private.talks.delete(name, tip)
     except PushRejected:
         return _emptied(place, name, tip)
     place.gone(name)
@@ -39,17 +39,17 @@ def _emptied(place: WritablePlace, name: str, tip: str) -> str:
     """Put an empty mailbox in the place of one, and nothing behind it where the host lets it; return its commit."""
     former = _shown(place, name)
     box = MailboxTree(commits=1)
-    commit = place.private.store_commit(store_mailbox(place.private, box))
+    commit = place.private.here.store_commit(store_mailbox(place.private.here, box))
     try:
-        place.private.push(commit, name, 0, 0, expected=tip)
+        place.private.talks.push(commit, name, 0, 0, expected=tip)
     except PushRejected:
         if former is not None and is_empty(former):
             return tip
         box = MailboxTree(commits=(former.commits if former is not None else 1) + 1)
-        commit = place.private.store_commit(store_mailbox(place.private, box), [tip])
-        place.private.push(commit, name, 0, 0)
+        commit = place.private.here.store_commit(store_mailbox(place.private.here, box), [tip])
+        place.private.talks.push(commit, name, 0, 0)
     place.took(name, commit, box)
-    place.private.forget_own(name)  # else it is brought back once its owner deletes it
+    place.private.here.forget_own(name)  # else it is brought back once its owner deletes it
     return commit
 
 
@@ -74,7 +74,7 @@ def is_empty(box: MailboxTree) -> bool:
 def _shown(place: WritablePlace, name: str) -> MailboxTree | None:
     """Return the mailbox that a branch shows, of any generation; None where it does not come, or is damaged."""
     with suppress(DataError, PlaceError):
-        if not place.private.has(place.tip(name) or ""):
-            place.private.fetch_refs([name])
+        if not place.private.here.has(place.tip(name) or ""):
+            place.private.talks.fetch_refs([name])
         return place.private_box(name)
     return None

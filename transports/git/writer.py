@@ -58,7 +58,8 @@ class GitWriter:
 
     def __init__(self, place: WritablePlace, group: str, node: Verifier) -> None:
         self._place = place
-        self._private = place.private
+        self._here = place.private.here
+        self._talks = place.private.talks
         self._group = group
         self._node = node
         self._batch = Batch()
@@ -68,7 +69,7 @@ class GitWriter:
         self._replaces: str | None = None
         place.finish(group, node)
         self._name = place.ref(group, node)
-        self._private.notes.note_own(self._name)
+        self._here.notes.note_own(self._name)
         self._base = MailboxTree()
         self._carried: set[str] = set()
         self._load()
@@ -176,7 +177,7 @@ class GitWriter:
             WriteNotKept: its ref stands elsewhere.
             PlaceError: the host cannot be reached.
         """
-        if self._pushed is None or self._private.was_taken(self._name, self._pushed):
+        if self._pushed is None or self._talks.was_taken(self._name, self._pushed):
             return
         self._place.check()
         if self._place.tip(self._name) != self._pushed:
@@ -205,7 +206,7 @@ class GitWriter:
 
     def stage(self, data: bytes) -> str:
         """Store a piece and remember to push it, unless the host holds it; push when there are many."""
-        oid = self._private.store(data)
+        oid = self._here.store(data)
         if oid not in self._carried:
             self._staged[oid] = len(data)
             if len(self._staged) > self._batch.size:
@@ -244,7 +245,7 @@ class GitWriter:
             if len(pieces) <= 1 or isinstance(error, PlaceStalled):  # where nothing moves, fewer go no sooner
                 raise
             if isinstance(error, PlaceUnreachable):
-                self._private.list_remote()  # where nobody answers any more, fewer go no sooner
+                self._talks.list_remote()  # where nobody answers any more, fewer go no sooner
             self._batch.was_cut(len(pieces))
             return False
         self._batch.went(len(pieces))
@@ -257,15 +258,13 @@ class GitWriter:
             box = self._next(set(chosen))
             parents = [tip] if (tip := self._place.tip(self._name)) and self._replaces is None else []
             if chosen:
-                commit = self._private.store_commit(
-                    self._private.store_tree({oid: ("blob", oid) for oid in sorted(chosen)})
-                )
-                box.data[commit] = data_list(self._private, tuple(chosen))
+                commit = self._here.store_commit(self._here.store_tree({oid: ("blob", oid) for oid in sorted(chosen)}))
+                box.data[commit] = data_list(self._here, tuple(chosen))
                 parents.append(commit)
-            commit = self._private.store_commit(store_mailbox(self._private, box), parents)
+            commit = self._here.store_commit(store_mailbox(self._here, box), parents)
             try:
                 size = self._size(chosen, box)
-                self._private.push(commit, self._name, size, len(chosen) + 8, expected=self._replaces)
+                self._talks.push(commit, self._name, size, len(chosen) + 8, expected=self._replaces)
             except Moved as error:
                 self._place.check()
                 if turn == _TRIES - 1 and self._place.tip(self._name) == tip:
@@ -297,8 +296,8 @@ class GitWriter:
             return
         tip = self._place.tip(self._name)
         with suppress(PlaceError):
-            if tip is not None and self._private.is_refused(tip):
-                self._private.forsake()  # it is mine that is damaged, and the next visit writes it anew
+            if tip is not None and self._place.private.apart.is_refused(tip):
+                self._here.forsake()  # it is mine that is damaged, and the next visit writes it anew
         raise error
 
     def _is_cleared(self) -> bool:
@@ -309,7 +308,7 @@ class GitWriter:
         if not self._replaces:
             return False
         try:
-            self._private.delete(self._name, self._replaces)
+            self._talks.delete(self._name, self._replaces)
         except (PlaceError, Moved):
             return False
         self._place.gone(self._name)
@@ -330,7 +329,7 @@ class GitWriter:
         self._base = box
         self._carried |= set(pieces)
         large = {oid for oid in pieces if self._staged.pop(oid, 0) == PIECE}
-        self._private.forget_pieces(large)
+        self._here.forget_pieces(large)
         self._place.pieces.drop(large)
 
     def _load(self) -> None:
@@ -363,7 +362,7 @@ class GitWriter:
         data = dict(box.data)
         for oid, filed in box.data.items():
             if not gone.isdisjoint(filed.pieces):
-                data[oid] = data_list(self._private, tuple(piece for piece in filed.pieces if piece not in gone))
+                data[oid] = data_list(self._here, tuple(piece for piece in filed.pieces if piece not in gone))
         return replace(box, files=files, data=data)
 
     def _taken_away(self) -> PushRejected:
@@ -372,10 +371,10 @@ class GitWriter:
 
     def _file(self, name: str, size: int, pieces: list[str], *, are_copies: bool = False) -> None:
         filed = Filed(size, tuple(pieces), are_copies=are_copies)
-        self._draft.lay(name, filed._replace(oid=self._private.store(filed.encode())))
+        self._draft.lay(name, filed._replace(oid=self._here.store(filed.encode())))
 
     def _stored(self, record: bytes) -> Stored:
-        return Stored(self._private.store(record), len(record))
+        return Stored(self._here.store(record), len(record))
 
     def _size(self, pieces: list[str], box: MailboxTree) -> int:
         lists = 80 * (len(box.files) + len(box.data) + len(pieces))
