@@ -6,7 +6,7 @@ transfer; full validation; membership; closure. A mailbox whose head was read wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -252,8 +252,8 @@ class MailboxReader:
 
     def _exchange(
         self, node: Verifier, head: SeenHead, apps: dict[RecordHash, str], *, reached: bool, proven: bool
-    ) -> Callable[[], MailboxExchange]:
-        """Return what begins a round with this mailbox, or with a part of it."""
+    ) -> MailboxExchange:
+        """Return a round with this mailbox, or with a part of it, that is to begin."""
         # The machine is needed where something is new: it takes longer to load than to find that nothing is.
         from lazy.interlace.link import LinkConfig
         from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
@@ -272,7 +272,7 @@ class MailboxReader:
         )
         if self._scope is not None:
             config = replace(config, module=self._scope.module, registry=self._scope.registry)
-        return lambda: MailboxExchange(config, MailboxPort(self._receiver, apps, reached=reached), snapshot)
+        return MailboxExchange(config, MailboxPort(self._receiver, apps, reached=reached), snapshot)
 
     def _run(self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool, since: int) -> Taken:
         """Run rounds until one is not ended by its byte limit, for each part; report them as one exchange."""
@@ -323,19 +323,36 @@ class MailboxReader:
         for part, reached in chain(parts, [({}, False)]):
             if not part and result is not None:
                 break
-            begin = self._exchange(node, head, part, reached=reached, proven=proven)
-            is_cut = True
-            while is_cut:
-                wanted = (exchange := begin()).start()
-                is_cut = False
-                while wanted:
-                    loops += 1
-                    is_cut = transfer.run(exchange, wanted)
-                    wanted = exchange.end_transfer()
-            done = exchange.result or exchange.cancel()
+            done, moved = self._rounds_of(node, head, part, transfer, reached=reached, proven=proven)
+            loops += moved
             result = done if result is None or result.is_fixed_point else result
         assert result is not None  # noqa: S101 - an empty part is run when there is none
         return result, loops
+
+    def _rounds_of(
+        self,
+        node: Verifier,
+        head: SeenHead,
+        part: dict[RecordHash, str],
+        transfer: Transfer,
+        *,
+        reached: bool,
+        proven: bool,
+    ) -> tuple[InterlaceResult, int]:
+        """Run rounds about a part of what is listed until one is not ended by its byte limit; as `_rounds`."""
+        loops = 0
+        while True:
+            exchange = self._exchange(node, head, part, reached=reached, proven=proven)
+            wanted, is_cut = exchange.start(), False
+            while wanted:
+                loops += 1
+                is_cut = transfer.run(exchange, wanted)
+                wanted = exchange.end_transfer()
+            if not is_cut:
+                return exchange.result or exchange.cancel(), loops
+            if reached:  # what came is missing no more, and the round does not look whether it is here
+                left = self._receiver.holes.among(part)
+                part = {record: app for record, app in part.items() if record in left}
 
     # What stays
 

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import lazy.receiving.judging
 import lazy.visits.additions
+import lazy.visits.exchange
 import lazy.visits.listing_parts
+import lazy.visits.transfer
 import transports.index.merging
 import transports.listing
 from lazy.folder.update import update
+from lazy.interlace.limits import Limits
+from lazy.interlace.negotiate import HelloTerms
 from lazy.sync import sync
+from lazy.visits.terms import terms
 from tests.vault.vaults import befriend, found, write
+from transports.reading import Fetched, fetch
 from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.profile import DATA_APP, TREE_APP
-from vault.records import RecordHash
+from vault.records import RecordHash, Tai
 from vault.releasing import release
 from vault.store import Store
 
@@ -116,5 +124,46 @@ def test_what_is_reached_and_missing_is_not_looked_for_here_once_more(
     assert len(content) == 10
     assert asked & (received - content)
     assert not content & asked
+    alice.close()
+    bob.close()
+
+
+@pytest.mark.parametrize("size", [3, 10_000])
+def test_what_is_more_than_a_round_may_carry_comes_in_several(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """INT-152, INT-158: the next round about a part of much asked for all of it once more, and never came to an end."""
+    monkeypatch.setattr(lazy.visits.listing_parts, "_PART_RECORDS", size)
+    monkeypatch.setattr(lazy.visits.listing_parts, "_LOOK_RECORDS", 12)
+    alice = found(tmp_path)
+    write(alice, "first.txt", "one\n")
+    release(alice, None, "First")
+    bob = befriend(tmp_path, alice, "bob")
+    (alice.folder / "film.bin").write_bytes(random.Random(1).randbytes(3_000_000))
+    release(alice, None, "Large")
+    sync(alice, ["stick"])
+
+    def narrow(tai: Tai) -> HelloTerms:
+        return replace(terms(tai), limits=Limits(max_total_transferred_bytes=800_000))
+
+    fetched: list[RecordHash] = []
+
+    def watched(*asked: Any, **how: Any) -> Iterator[Fetched]:
+        for one in fetch(*asked, **how):
+            fetched.append(one.hash)
+            assert len(fetched) < 1_000, "it begins again and again"
+            yield one
+
+    monkeypatch.setattr(lazy.visits.exchange, "terms", narrow)
+    monkeypatch.setattr(lazy.visits.transfer, "fetch", watched)
+    (result,) = sync(bob, ["stick"])
+    assert result.problems == []
+    (exchange,) = (each for each in result.came.exchanges if each.received)
+    assert exchange.rejected == ()
+    assert exchange.rounds > 3
+    assert len(fetched) < 1.5 * len(exchange.received)
+    update(bob)
+    assert (bob.folder / "film.bin").read_bytes() == (alice.folder / "film.bin").read_bytes()
+    assert check(bob).ok
     alice.close()
     bob.close()
