@@ -179,11 +179,11 @@ def _unproven(vault: Vault, found: Sequence[_Lies]) -> Iterator[tuple[_Lies, byt
         at += len(run)
         stretch = _stretch(vault, run)
         for lies in run:
-            if stretch is None:
-                yield lies, bytes(vault.store.rows(_BYTES, lies.p)[0][0])
-            else:
+            if stretch is not None:
                 start = lies.at - run[0].at
                 yield lies, stretch[start : start + lies.size]
+            elif rows := vault.store.rows(_BYTES, lies.p):  # else it was let go of since it was found
+                yield lies, bytes(rows[0][0])
 
 
 def _run(found: Sequence[_Lies], at: int) -> Sequence[_Lies]:

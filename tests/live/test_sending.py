@@ -18,6 +18,8 @@ from vault.notes.own import EPOCH
 from vault.records import RecordHash
 from vault.records.hashes import is_record
 from vault.releasing import release
+from vault.store.packread import PackDamaged
+from vault.store.packs import Packs
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -147,3 +149,30 @@ def test_what_begins_as_no_record_is_left_out_and_named(alice: Vault) -> None:
     assert reached <= [record for record, _ in everything].index(bad)
     assert damaged == {bad}
     assert _named(alice, [bad]) == ([], {bad})
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_what_is_let_go_of_while_it_is_sent_is_left_out(
+    alice: Vault, monkeypatch: pytest.MonkeyPatch, by_name: bool
+) -> None:
+    """LAZ-63, APP-13: a prune beside a slow line ended it with a traceback; the rest is asked for elsewhere."""
+    everything = _shared(alice)
+    gone = [(name, stored) for name, stored in everything if len(stored) > 4096][-1]
+    (p,) = alice.store.rows("SELECT p FROM body WHERE digest = ?", gone[0].digest)[0]
+
+    def pruned(*_: object) -> bytes:
+        with alice.writing() as w:
+            w.store.forget(p)
+        raise PackDamaged("The pack is gone.")
+
+    monkeypatch.setattr(Packs, "stretch", pruned)
+    names = [name for name, _ in everything]
+    left = {name for name, stored in everything if stored != gone[1]}
+    damaged: set[RecordHash] = set()
+    if by_name:
+        got, damaged = _named(alice, names)
+    else:
+        got = _after(alice, damaged=damaged)[0]
+    assert {name for name in left if any(is_record(name, stored) for stored in got)} == left
+    assert len(got) == len(left)
+    assert not damaged
