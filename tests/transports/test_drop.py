@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -141,6 +141,24 @@ def test_a_drop_whose_marker_is_gone_is_not_taken_for_an_unplugged_stick(drop: D
             f" in a new sub-directory, for example {drop.path / 'lace'}"
         )
     assert MARKER not in names(drop.path)
+
+
+@pytest.mark.parametrize("kind", [PermissionError, FileNotFoundError, OSError])
+def test_a_drop_without_a_marker_that_does_not_show_what_it_holds_is_a_fault_of_that_place(
+    drop: Drop, monkeypatch: pytest.MonkeyPatch, kind: type[OSError]
+) -> None:
+    """CYB-15: a directory of somebody else's, or a stick that dies, ended the visit of all other places too."""
+    put(drop, key(1), additions(some_records(3)))
+    (drop.path / MARKER).unlink()
+
+    def shut(_path: Path) -> Iterator[Path]:
+        raise kind(5, "Input/output error")
+
+    monkeypatch.setattr(Path, "iterdir", shut)
+    with pytest.raises(DropEmptied):
+        Drop.open(drop.path, ID)
+    with pytest.raises(NotADrop):
+        Drop.open(drop.path)
 
 
 @pytest.mark.parametrize(

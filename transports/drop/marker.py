@@ -112,9 +112,17 @@ def write_marker(path: Path, drop_id: str) -> None:
 
 
 def holds_mailboxes(path: Path) -> bool:
-    """Tell whether the directory of a mailbox lies where a drop has those of some group."""
-    rooms = (each for each in path.iterdir() if _ROOM.fullmatch(each.name) and is_real_directory(each))
-    return any(_MAILBOX.fullmatch(each.name) and is_real_directory(each) for room in rooms for each in room.iterdir())
+    """Tell whether the directory of a mailbox is seen to lie where a drop has those of some group."""
+    rooms = (each for each in _inside(path) if _ROOM.fullmatch(each.name) and is_real_directory(each))
+    return any(_MAILBOX.fullmatch(each.name) and is_real_directory(each) for room in rooms for each in _inside(room))
+
+
+def _inside(path: Path) -> list[Path]:
+    """Return what lies in a directory; nothing where it is not shown, or gone by now."""
+    try:
+        return list(path.iterdir())
+    except OSError:
+        return []
 
 
 def _stamp(found: os.stat_result) -> _Stamp:
