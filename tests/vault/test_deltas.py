@@ -230,3 +230,24 @@ def test_hints_change_no_record(cuts: list[tuple[int, int, bytes]], source_is_em
     assert sorted(p.hash for p in hinted.plexes) == sorted(p.hash for p in plain.plexes)
     if len(content) > 262_144:
         assert hinted.plexes[-1].hash == first
+
+
+def test_an_old_manifest_that_rotted_keeps_no_new_version_out(alice: Vault) -> None:
+    """APP-13: the old content is only a hint; the new one is whole, and was not committed until a repair."""
+    content = random.Random(5).randbytes(3_000_000)
+    (alice.folder / "large").write_bytes(content)
+    commit(alice, "x")
+    ((p, stored),) = alice.store.rows(
+        "SELECT b.p, stored(b.p, b.bytes) FROM body b WHERE instr(stored(b.p, b.bytes), ?) > 0", b"\nLevel: 1\n"
+    )
+    with alice.writing() as w:
+        w.store.unpack(p)
+        w.store.run("UPDATE body SET bytes = ? WHERE p = ?", bytes(stored).replace(b"Level: 1", b"Level: 2"), p)
+    new = content[:1_000_000] + b"new" + content[1_000_000:]
+    with Vault(alice.folder, alice.around) as fresh:
+        (fresh.folder / "large").write_bytes(new)
+        commit(fresh, "y")
+        standing = checkout_of(fresh)
+        assert standing is not None
+        export_tree(fresh, standing.tree, fresh.folder.with_name("out"))
+    assert (alice.folder.with_name("out") / "large").read_bytes() == new

@@ -133,11 +133,18 @@ class DeltaHints:
         if len(self._window) > _AHEAD // 2:
             return
         while len(self._window) < _AHEAD:
-            link = next(self._walk, None)
+            link = self._next()
             if link is None:
                 return
             self._index.setdefault(link.target, self._first + len(self._window))
             self._window.append(link)
+
+    def _next(self) -> Chunk | None:
+        """Return the next old chunk; none where a manifest cannot be read, for all of it is only a hint."""
+        try:
+            return next(self._walk, None)
+        except DataError:
+            return None
 
     def _beside(self, plex: Plex) -> list[RecordHash]:
         """Return the old manifests of one level that list what stands before the present place."""
