@@ -8,6 +8,7 @@ import itertools
 import os
 import random
 import signal
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +38,7 @@ from transports.errors import (
 from transports.mailbox import Mailbox
 from transports.reading import fetch, read_head
 from vault.errors import LaceError, PlaceError
+from vault.flush_ahead import FlushAhead
 from vault.records.hashes import RecordHash
 
 NODE = key(1).verifier
@@ -261,6 +263,31 @@ def test_what_a_failed_flush_leaves_is_not_taken_for_written(
     again.finish("second.bnd")
     assert (again.compared, again.written) == (0, size)
     assert (tmp_path / "second.bnd").read_bytes() == data
+
+
+def test_a_failed_flush_that_a_ctrl_c_met_is_not_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """faults.md row 5: as above, where the fault was known only after somebody would not wait for it any more."""
+    data = random.Random(4).randbytes(40 << 20)
+    is_let_go = threading.Event()
+
+    def failing(_descriptor: int) -> None:
+        assert is_let_go.wait(30)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def pressed(_ahead: FlushAhead) -> None:
+        is_let_go.set()
+        raise KeyboardInterrupt
+
+    part = PartialFile.open(tmp_path)
+    assert part is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", failing)
+        part.write(data)
+        patch.setattr(FlushAhead, "wait", pressed)
+        with pytest.raises(KeyboardInterrupt):
+            part.finish("first.bnd")
+        part.close()
+    assert (tmp_path / PARTIAL).stat().st_size == 0
 
 
 def test_a_bundle_that_another_process_finishes_is_not_written_any_more(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -112,3 +114,60 @@ def test_an_interrupt_while_a_transaction_is_given_up_leaves_nothing_of_it(
     put(store, records)
     with Store(store.path) as fresh:
         assert all(fresh.stored(record.hash) == record.encode() for record in records)
+
+
+def test_a_ctrl_c_while_a_frame_is_written_waits_for_that(store: Store) -> None:
+    """APP-13: the file was cut and closed under the thread that appended to it, its number another's by then."""
+    begun, is_let_go, over = threading.Event(), threading.Event(), list[int]()
+
+    class Slow(PackIO):
+        def append(self, fd: int, at: int, data: bytes) -> None:
+            if threading.current_thread() is not threading.main_thread():
+                begun.set()
+                assert is_let_go.wait(30)
+                super().append(fd, at, data)
+                over.append(at)
+                return
+            super().append(fd, at, data)
+
+    def pressed(_number: int, _frame: object) -> None:
+        is_let_go.set()
+        raise KeyboardInterrupt
+
+    def press() -> None:
+        assert begun.wait(30)
+        while not is_let_go.wait(0.1):  # by then the main thread waits for what is written
+            signal.pthread_kill(main, signal.SIGINT)
+
+    main, before = threading.get_ident(), signal.signal(signal.SIGINT, pressed)
+    thread = threading.Thread(target=press)
+    thread.start()
+    store.packs._io = Slow()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            put(store, plexes(200))
+        at_end = len(over)
+    finally:
+        thread.join()
+        signal.signal(signal.SIGINT, before)
+    assert at_end == len(over) > 0
+    assert store.rows("SELECT count(*) FROM body") == [(0,)]
+    store.packs._io = PackIO()
+    records = plexes(3)
+    put(store, records)
+    assert store.stored(records[-1].hash) == records[-1].encode()
+
+
+def test_without_threads_it_is_written_where_it_is_made(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-13: a limit of threads or processes ended a large commit with a traceback."""
+
+    def none(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(packappend, "_SYNC_BYTES", 100_000)
+    records = plexes(200)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", none)
+        put(store, records)
+    assert store.stored(records[0].hash) == records[0].encode()
+    assert store.stored(records[-1].hash) == records[-1].encode()

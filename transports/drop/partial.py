@@ -104,12 +104,13 @@ class PartialFile:
     def close(self) -> None:
         """Let go of it; what was written stays for the next try, unless a flush of it failed."""
         try:
-            with suppress(OSError), self._forgetting():
-                self._ahead.wait()
-        finally:
             self._ahead.close()
+        finally:
             if self._fd >= 0:
                 descriptor, self._fd = self._fd, -1
+                if self._ahead.fault is not None:
+                    with suppress(OSError):
+                        os.ftruncate(descriptor, 0)
                 with suppress(OSError):
                     os.close(descriptor)
 

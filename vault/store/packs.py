@@ -85,6 +85,7 @@ class Packs(PackReader):
         self._file: PackAppender | None = None  # of this transaction, once it writes
         self._next = 0
         self._frames = 0
+        self._is_alone = False  # whether this transaction gets no thread
         self._grown: dict[int, int] = {}
         self._touched: dict[int, int] = {}  # packs written to, and how many bytes of each were named before; 0 if begun
 
@@ -219,18 +220,28 @@ class Packs(PackReader):
                 room back, or the disk that it filled would stay full. Else the next writer cuts it.
         """
         super().close()  # a pack that was begun is nobody's, and its number will be another file's
-        while self._waiting:
-            job = self._waiting.popleft()
-            if not isinstance(job, list):
-                job.cancel()
-                job.exception() if not job.cancelled() else None
-        if is_unnamed and self._touched:
-            take_back(self._db, self._io, self.path, self._touched)
-        self._forget_touched()
-        self._open = None
-        self._rows.clear()
-        self.read_anew()
-        self._rest()
+        try:
+            self._end_writing()
+            if is_unnamed and self._touched:
+                take_back(self._db, self._io, self.path, self._touched)
+        finally:  # a Ctrl-C meanwhile leaves nothing for the next transaction
+            self._forget_touched()
+            self._open = None
+            self._rows.clear()
+            self.read_anew()
+            self._rest()
+
+    def _end_writing(self) -> None:
+        """Have nothing of what waits written any more, and be done with what is; a Ctrl-C does not shorten that."""
+        waiting, self._waiting = self._waiting, deque()
+        running = [job for job in waiting if not isinstance(job, list) and not job.cancel()]
+        try:
+            for job in running:
+                job.exception()
+        except BaseException:  # nothing is cut or closed under a write
+            for job in running:
+                job.exception()
+            raise
 
     def _forget_touched(self) -> None:
         self._touched.clear()
@@ -239,6 +250,7 @@ class Packs(PackReader):
     def _rest(self) -> None:
         file, self._file = self._file, None
         self._next = self._frames = 0
+        self._is_alone = False
         self._here.clear()
         self._here_bytes = 0
         self._closed.clear()
@@ -305,7 +317,7 @@ class Packs(PackReader):
         self._here_bytes += len(data)
         self._frames += 1
         self._closed.append((frame, data))
-        if self._frames > _THREAD_AFTER and self._pool is None:
+        if self._frames > _THREAD_AFTER and self._pool is None and not self._is_alone:
             from concurrent.futures import ThreadPoolExecutor  # only much content needs it
 
             self._pool = ThreadPoolExecutor(1, thread_name_prefix="lace-pack")
@@ -319,12 +331,24 @@ class Packs(PackReader):
         """Have the closed frames written, some at a time: each time costs what it costs to wake another thread."""
         closed, self._closed = self._closed, []
         if closed:
-            written = self._write_all(closed) if self._pool is None else self._pool.submit(self._write_all, closed)
+            written = self._begun(closed) or self._write_all(closed)
             self._waiting.append(written)
 
+    def _begun(self, closed: list[tuple[OpenFrame, bytes]]) -> Future[list[_Written]] | None:
+        """Have a thread write some frames; None where there is none, or the system gives no more of them."""
+        if self._pool is None:
+            return None
+        try:
+            return self._pool.submit(self._write_all, closed)
+        except RuntimeError:
+            self._pool, self._is_alone = None, True
+            return None
+
     def _collect(self) -> None:
-        job = self._waiting.popleft()
-        for done in job if isinstance(job, list) else job.result():
+        job = self._waiting[0]
+        written = job if isinstance(job, list) else job.result()  # a Ctrl-C meanwhile leaves it to `abort`
+        self._waiting.popleft()
+        for done in written:
             frame = done.frame
             depth, bases = (frame.depth, numbers_of(frame.bases)) if done.form == ZSTD and frame.prefix else (0, b"")
             self._db.execute(
