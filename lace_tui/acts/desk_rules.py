@@ -95,6 +95,8 @@ class RuleWords(NamedTuple):
 def permit_words(vault: Vault, rule: Permit) -> RuleWords:
     """Return what is typed to set a rule about who may write and read."""
     nodes = rule.nodes or ((vault.node.text,) if rule.is_white else ())  # I always may
+    if not rule.is_white and nodes:  # one from before that was refused may name me
+        nodes = tuple(sorted({*nodes} - linked(vault.store, vault.node.text)))
     names = [label_of(vault, node) for node in nodes]
     return RuleWords("desk permit", permit_options(rule.act, names, is_white=rule.is_white))
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import pytest
 
+from lace_tui.acts.desk_rules import permit_words
 from tests.people import Person
-from vault.permits import NotPermitted
+from tests.vault.vaults import befriend, found
+from vault.permits import Act, NotPermitted, Permit
 
 
 def test_who_may_not_read_a_folder_does_not_get_it_as_a_desk(pair: tuple[Person, Person]) -> None:
@@ -239,3 +242,14 @@ def test_a_rule_against_oneself_is_refused(pair: tuple[Person, Person], name: st
     alice.lace("desk", "permit", "private", "--read", *told["hint"].partition(": ")[2].split())
     (rule,) = alice.lace("desk", "permits")["permits"]
     assert (rule["list"], rule["names"]) == ("only", ["alice"])
+
+
+def test_a_rule_from_when_one_could_name_oneself_is_typed_without_that(tmp_path: Path) -> None:
+    """CLAY-80: the app fills in what is typed to change a rule, and that was refused."""
+    with found(tmp_path) as alice, befriend(tmp_path, alice, "bob") as bob:
+        both = tuple(sorted((alice.node.text, bob.node.text)))
+        words = [
+            permit_words(alice, Permit("private", Act.READ, is_white=False, nodes=nodes)).options
+            for nodes in (both, (alice.node.text,))
+        ]
+    assert words == ["--read --not bob", "--read --anyone"]
