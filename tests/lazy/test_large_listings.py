@@ -23,7 +23,8 @@ from lazy.interlace.negotiate import HelloTerms
 from lazy.sync import sync
 from lazy.visits.terms import terms
 from tests.vault.vaults import befriend, found, write
-from transports.reading import Fetched, fetch
+from transports.bundles.bundle import Fetched
+from transports.reading import fetch
 from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.profile import DATA_APP, TREE_APP
