@@ -118,7 +118,7 @@ def test_an_interrupt_while_a_transaction_is_given_up_leaves_nothing_of_it(
 
 def test_a_ctrl_c_while_a_frame_is_written_waits_for_that(store: Store) -> None:
     """APP-13: the file was cut and closed under the thread that appended to it, its number another's by then."""
-    begun, is_let_go, over = threading.Event(), threading.Event(), list[int]()
+    begun, met, is_let_go, over = threading.Event(), threading.Event(), threading.Event(), list[int]()
 
     class Slow(PackIO):
         def append(self, fd: int, at: int, data: bytes) -> None:
@@ -131,12 +131,13 @@ def test_a_ctrl_c_while_a_frame_is_written_waits_for_that(store: Store) -> None:
             super().append(fd, at, data)
 
     def pressed(_number: int, _frame: object) -> None:
-        is_let_go.set()
+        met.set()
+        threading.Timer(0.2, is_let_go.set).start()
         raise KeyboardInterrupt
 
     def press() -> None:
         assert begun.wait(30)
-        while not is_let_go.wait(0.1):  # by then the main thread waits for what is written
+        while not met.wait(0.1):  # by then the main thread waits for what is written
             signal.pthread_kill(main, signal.SIGINT)
 
     main, before = threading.get_ident(), signal.signal(signal.SIGINT, pressed)
@@ -148,6 +149,7 @@ def test_a_ctrl_c_while_a_frame_is_written_waits_for_that(store: Store) -> None:
             put(store, plexes(200))
         at_end = len(over)
     finally:
+        met.set()
         thread.join()
         signal.signal(signal.SIGINT, before)
     assert at_end == len(over) > 0
