@@ -582,3 +582,17 @@ def test_an_empty_folder_is_counted_nowhere_as_a_file(pair: tuple[Person, Person
     assert "alice released 1.2.0: no file changed\n" in bob.text("sync", "stick")
     assert bob.text("update").splitlines() == ["alice 1.2.0: no file changed.", "- empty/inner/"]
     assert not (bob.folder / "empty").exists()
+
+
+def test_a_release_that_a_commit_before_it_looked_like_is_told_by_what_it_changes(pair: tuple[Person, Person]) -> None:
+    """CLAY-28: it was compared with that commit, which nobody else has, and friends read that no file changed."""
+    ann, bob = pair
+    ann.write("new.md", "new\n")
+    ann.lace("commit", "-m", "one")
+    ann.write("passing.md", "p\n")
+    ann.lace("commit", "-m", "two")
+    (ann.folder / "passing.md").unlink()
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    assert "alice released 1.1.0: 1 file\n" in bob.text("sync", "stick")
+    assert "1 file would be written." in bob.text("update", "--dry-run")

@@ -203,12 +203,20 @@ def tree_is_here(store: Store, commit: RecordHash) -> bool:
     return store.position(tree) is not None and store.is_closed(tree)
 
 
-def nearest_below(store: Store, commit: RecordHash) -> list[RecordHash]:
-    """Return the nearest proper ancestors of a commit whose trees are here, each way down, sorted by hash text."""
+def nearest_below(store: Store, commit: RecordHash, *, released: bool = False) -> list[RecordHash]:
+    """Return the nearest proper ancestors of a commit whose trees are here, each way down, sorted by hash text.
+
+    Args:
+        store: the vault's store.
+        commit: the commit.
+        released: whether only those count that are released.
+    """
     found: set[RecordHash] = set()
     frontier, seen = _parents(store, [commit.text]), {commit.text}
     while frontier:
         here = {text for text in frontier if tree_is_here(store, RecordHash.parse(text))}
+        if released:
+            here = {text for text in here if store.rows("SELECT 1 FROM release WHERE commit_hash = ? LIMIT 1", text)}
         found.update(RecordHash.parse(text) for text in here)
         seen |= frontier
         frontier = _parents(store, frontier - here) - seen

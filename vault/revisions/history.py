@@ -225,12 +225,14 @@ def sealed_record(stored: bytes) -> Seal:
 
 
 def changed_paths(store: Store, commit: RecordHash, *, limit: int | None = None) -> Sequence[Change]:
-    """Return the paths a commit changes against what it was built on; for a merge, against its nearest side.
+    """Return the paths that a released commit changes against what was released before; for a merge, the nearest side.
 
-    At most `limit` paths are looked at. A tree that did not come whole gives none: this is for people to read.
+    What was committed in between may have the same tree as the release, and so seem to be here. At most `limit` paths
+    are looked at. A tree that did not come whole gives none: this is for people to read.
     """
     tree = commit_info(store, commit).tree
-    sides: list[RecordHash | None] = [commit_info(store, base).tree for base in nearest_below(store, commit)]
+    before = nearest_below(store, commit, released=True)
+    sides: list[RecordHash | None] = [commit_info(store, base).tree for base in before]
     try:
         found = [_differing(store, side, tree, limit) for side in sides or [None]]
     except LaceError:
