@@ -334,8 +334,7 @@ class _Merge:
             return conflict.base
         if not isinstance(choice, bytes):
             raise MergeUndecided(f"{choice!r} is not a choice for {conflict.path}.")
-        mode = next((x.mode for x in (conflict.ours, conflict.theirs) if x is not None and x.kind == "f"), "-")
-        return self._made(conflict.path, choice, mode)
+        return self._made(conflict.path, choice, _mode(conflict))
 
     def _part_twins(
         self, where: str, found: dict[str, Entry], ours: Mapping[str, Entry], theirs: Mapping[str, Entry]
@@ -377,3 +376,12 @@ class _Merge:
             self.taken.append(path)
         for change in diff_trees(self._objects.source, old, new):
             self.taken.append(join(path, change.path))
+
+
+def _mode(conflict: PathConflict) -> str:
+    """Return the mode of a text that a person made of a conflict: what one side made of it, mine where both did."""
+    base, ours, theirs = (
+        entry.mode if entry is not None and entry.kind == "f" else None
+        for entry in (conflict.base, conflict.ours, conflict.theirs)
+    )
+    return (theirs if ours is None or ours == base else ours) or ours or "-"

@@ -123,6 +123,25 @@ def test_a_mode_of_one_side_joins_the_content_of_the_other() -> None:
         assert (entry.mode, objects.content(entry.hash)) == ("x", b"2\n")
 
 
+@pytest.mark.parametrize(
+    ("modes", "expected"),
+    [("--x", "x"), ("-x-", "x"), ("xx-", "-"), ("x-x", "-"), ("---", "-"), ("xxx", "x"), ("?-x", "-"), ("-x?", "x")],
+)
+def test_a_mode_of_one_side_joins_what_a_person_made_of_both(modes: str, expected: str) -> None:
+    """CLAY-50, LAZ-42: whoever took lines of both sides lost the other side's executable bit without a word."""
+    objects = MemoryObjects()
+    base, ours, theirs = (
+        apply_changes(
+            objects.of(GROUP), None, {"run": file(objects, str(at).encode(), mode=mode)} if mode != "?" else {}
+        )
+        for at, mode in enumerate(modes)
+    )
+    outcome = merge_trees(objects.of(GROUP), base, ours, theirs)
+    entry = lookup(objects, resolve_with(outcome, {"run": b"both"}), "run")
+    assert entry is not None
+    assert entry.mode == expected
+
+
 def test_names_that_differ_in_case_need_a_person() -> None:
     # APP-12, faults 31: no disk decides which of two twins survives.
     objects = MemoryObjects()
