@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import shutil
 
+import pytest
+
 from tests.people import Person
 from vault.desk_folders import DeskTaken, FolderGone
+from vault.desks.modes import Modes
 
 
-def test_a_disk_that_calls_everything_a_program_changes_no_mode_of_a_desk_in_it(alice: Person) -> None:
+def test_a_disk_that_calls_everything_a_program_changes_no_mode_of_a_desk_in_it(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Faults 8: a sub-folder has no vault of its own to tell the disk by."""
     alice.write("songs/a.txt", "la\n")
     alice.lace("init", "--name", "alice")
     alice.lace("desk", "add", "songs", "songs")
     alice.lace("release", "1.0.0", "--desk", "songs")
+    monkeypatch.setattr(Modes, "_shows_program", lambda *_: True)
     for path in ("songs/a.txt", ".vault/.gitignore"):
         (alice.folder / path).chmod(0o755)
     assert alice.lace("changes", "songs")["changed"] == []
     assert alice.lace("commit", "-m", "none", "--desk", "songs")["commit"] is None
-    (alice.folder / ".vault/.gitignore").chmod(0o600)
+    monkeypatch.undo()
     alice.write("songs/b.txt", "lo\n")
     assert alice.lace("changes", "songs")["changed"] == ["a.txt"], "a disk with modes is believed"
 

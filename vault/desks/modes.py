@@ -13,7 +13,7 @@ from vault.desks.paths import DOT_VAULT, temporary_names
 
 __all__ = ["Modes"]
 
-_PROBE = ".gitignore"  # of a vault, which wrote it as a plain file, so that a bit on it is the disk's invention
+_PROBE = ".gitignore"  # of a vault, which wrote it as a plain file: a bit on it is the disk's invention, or somebody's
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _TRIES = 100  # names that may be taken
 
@@ -63,7 +63,14 @@ class Modes:
                 return False
         except OSError:
             return False
-        return bool(status.st_mode & stat.S_IXUSR)
+        return bool(status.st_mode & stat.S_IXUSR) and self._is_invented()
+
+    def _is_invented(self) -> bool:
+        """Tell whether a plain file is called a program: whoever set all permissions anew made one of the probe too."""
+        try:
+            return self._shows_program(0o600)
+        except OSError:
+            return True
 
     def _is_near(self, home: Path) -> bool:
         return home.stat().st_dev == os.fstat(self._fd).st_dev
@@ -71,17 +78,18 @@ class Modes:
     def _keeps_bits(self) -> bool:
         """Tell whether a bit that is set stays, by a file that is made and goes at once; where none can be, it does."""
         try:
-            return self._is_kept()
+            return self._shows_program(0o700)
         except OSError:
             return True
 
-    def _is_kept(self) -> bool:
+    def _shows_program(self, bits: int) -> bool:
+        """Tell whether a file that is made with these bits, and goes at once, is called a program."""
         folder = self._home if self._home is not None and self._is_near(self._home) else "."
         where = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._fd)
         try:
             for name in itertools.islice(temporary_names(), _TRIES):
                 try:
-                    file = os.open(name, _NEW_FILE, 0o700, dir_fd=where)
+                    file = os.open(name, _NEW_FILE, bits, dir_fd=where)
                 except FileExistsError:
                     continue
                 try:
@@ -91,4 +99,4 @@ class Modes:
                     os.unlink(name, dir_fd=where)
         finally:
             os.close(where)
-        return True
+        raise FileExistsError

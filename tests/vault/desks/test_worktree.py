@@ -23,6 +23,7 @@ from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.glance import survey
 from vault.desks.memory import MemoryCache, MemoryObjects
+from vault.desks.modes import Modes
 from vault.desks.ports import Objects
 from vault.desks.scan import Ports, Scanning
 from vault.desks.tree import lookup, walk
@@ -67,8 +68,9 @@ def test_the_executable_bit_is_content(desk: Desk) -> None:
     assert entry.mode == "x"
 
 
-def test_a_disk_that_calls_everything_a_program_changes_no_mode(desk: Desk) -> None:
+def test_a_disk_that_calls_everything_a_program_changes_no_mode(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     # faults 8: FAT has no executable bit
+    monkeypatch.setattr(Modes, "_shows_program", lambda *_: True)
     write(desk, "run").chmod(0o755)
     write(desk, "plain")
     base = desk.scan().root
@@ -76,6 +78,12 @@ def test_a_disk_that_calls_everything_a_program_changes_no_mode(desk: Desk) -> N
     write(desk, ".vault/.gitignore").chmod(0o755)
     (desk.root / "plain").chmod(0o755)
     assert desk.scan(base).root == base
+    monkeypatch.undo()
+    desk.cache.drop("")
+    entry = lookup(desk.objects, desk.scan(base).root, "plain")
+    assert entry is not None
+    assert entry.mode == "x", "whoever set all permissions anew, with those of the vault, is believed"
+    assert sorted(path.name for path in desk.root.rglob("*") if path.is_file()) == [".gitignore", "plain", "run"]
 
 
 def test_a_change_in_the_same_clock_tick_is_seen(desk: Desk) -> None:
