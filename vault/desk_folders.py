@@ -139,7 +139,7 @@ def folder_of(vault: Vault, desk: str) -> Path:
     link = _link_on_the_way(vault, folder)
     if link is not None:
         at = link.relative_to(vault.folder)
-        way = f"Name where it lies now: {_moved(desk)} - or move that link away, and run the same command again."
+        way = f"Name where it lies now: {_moved(desk)} - or move that link away"
         raise FolderGone(f"The folder of the desk {desk} is not reached through a link: {at} is one.", hint=way)
     return folder
 

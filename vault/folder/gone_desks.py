@@ -54,7 +54,7 @@ def notices_of_gone(vault: Vault, desk: str, found: Iterable[Change]) -> tuple[P
 
     here = mapped_folder(vault, desk)
     paths = {name: os.path.relpath(mapped_folder(vault, name), here).replace(os.sep, "/") for name in gone}
-    why = "is gone, and what is new may be what was in it"
+    why = "cannot be looked at, and what is new may be what was in it"
     return tuple(
         Problem(paths[name], f"is the folder of the desk {name}: it {why}. {error.hint}", "notice")
         for name, error in gone.items()
