@@ -86,6 +86,21 @@ def test_log_of_a_path_tells_who_changed_it(pair: tuple[Person, Person]) -> None
     error_of(bob.run("--json", "log", "--desk", "songs", "a.md"), "no-such-desk")
 
 
+def test_log_of_a_path_tells_who_edited_it_while_somebody_else_renamed_it(pair: tuple[Person, Person]) -> None:
+    """CLAY-28: the edit was made under the former name after the renaming, and whoever made it was not told."""
+    ann, bob = pair
+    (ann.folder / "notes.md").rename(ann.folder / "names.md")
+    ann.lace("release", "1.1.0", "-m", "another name")
+    bob.write("notes.md", "edited by bob\n")
+    bob.lace("release", "1.2.0", "-m", "an edit")
+    for person in (bob, ann, bob):
+        person.lace("sync", "stick")
+    for person in (ann, bob):
+        person.lace("update")
+        assert (person.folder / "names.md").read_text() == "edited by bob\n"
+        assert [who for who, message, _ in _told(person, "names.md") if message == "an edit"] == ["bob"]
+
+
 def test_log_of_a_path_lists_a_merge_only_for_what_is_its_own(pair: tuple[Person, Person]) -> None:
     """CLAY-28: what a merge took from one of its sides was changed there; a deletion is a change, too."""
     ann, bob = pair

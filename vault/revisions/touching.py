@@ -59,11 +59,12 @@ class Touching:
             self.met = self.met or now is not None
             sides = self._sides(commit, path)
             before = [side for _, side in sides]
+            if isinstance(now, Entry) and not now.is_dir:
+                for side in (side for side, at in sides if at is None):  # where it may have another name
+                    self._follow(side, tree, path)
             if now in before or (now is None and not before):
                 continue
             found.append(path)
-            if isinstance(now, Entry) and not now.is_dir and sides and not any(before):
-                self._follow(sides[0][0], tree, path)
         return tuple(found)
 
     def _sides(self, commit: RecordHash, path: str) -> list[tuple[RecordHash, Found]]:
