@@ -20,7 +20,7 @@ from lazy.folder.moving import Moves, planned_follow
 from lazy.folder.only_copy import only_copies
 from lazy.folder.saving import commits_with
 from lazy.folder.undo_look import undo_look
-from lazy.folder.undo_path import as_before, undo_path
+from lazy.folder.undo_path import BUT_EDITED, as_before, undo_path
 from lazy.folder.written import as_written, follow
 from lazy.places.registry import keep_place, note_encrypted, remove_place
 from lazy.places.roads import make_place
@@ -185,7 +185,7 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
         way += " - or bring it back as it was, then: lace undo"
         raise NothingToUndo(f"The last undo is not done yet: {left[0]} was edited since.", hint=way)
     if edited:
-        done = done._replace(what=f"{done.what}, but for what was edited since", kept=tuple(sorted(edited)))
+        done = done._replace(what=f"{done.what}{BUT_EDITED}", kept=tuple(sorted(edited)))
     return done
 
 

@@ -40,11 +40,13 @@ class _Since(NamedTuple):
         now: the tree that it brought, with that.
         edited: the paths.
         lone: those of them that hold what no state has that can be brought back again.
+        is_more: whether something else was edited too, which is in no way and stays.
     """
 
     now: RecordHash
     edited: tuple[str, ...]
     lone: tuple[str, ...]
+    is_more: bool
 
 
 def undo_look(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted) -> Undone:
@@ -61,7 +63,7 @@ def undo_look(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted)
     overlay = MemoryObjects(fallback=vault.store)
     before, brought = _states(vault, act, base)
     since = _since(vault, desk, before, brought, overlay, watch, is_dry=dry_run)
-    done = Undone(as_before("", is_dry=dry_run), desk, lone=since.lone)
+    done = Undone(as_before("", is_dry=dry_run, is_edited=since.is_more), desk, lone=since.lone)
     if dry_run:
         gone = falls_out(vault.store, desk, since.now) if since.lone else ""
         moves = planned_follow(vault, desk, since.now, before, overlay, watch, since.edited)
@@ -102,10 +104,12 @@ def _since(
 ) -> _Since:
     """Return what was edited since where the trees before a checkout and by it differ; the rest is in no way."""
     tree = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry).tree
-    items = written_over(vault, before, brought, tuple(diff_trees(overlay, brought, tree)))
+    edited = tuple(diff_trees(overlay, brought, tree))
+    items = written_over(vault, before, brought, edited)
     paths = tuple(item.path for item in items)
     now = select_paths(overlay.of(vault.group), brought, tree, paths) if paths else brought
-    return _Since(now, paths, tuple(item.path for item in mine_of(vault, before, desk, items)))
+    lone = tuple(item.path for item in mine_of(vault, before, desk, items))
+    return _Since(now, paths, lone, len(edited) > len(items))
 
 
 def _states(vault: Vault, act: Act, base: Checkout | None) -> tuple[RecordHash, RecordHash]:

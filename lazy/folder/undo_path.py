@@ -33,12 +33,14 @@ from vault.revisions.kept_states import falls_out, kept_states
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["BROUGHT", "FOUND", "as_before", "undo_path"]
+__all__ = ["BROUGHT", "BUT_EDITED", "FOUND", "as_before", "undo_path"]
 
 FOUND = "found"
 """Parameter of a checkout's entry: the tree of the state that it wrote over, where that was not as the line has it."""
 BROUGHT = "brought"
 """Parameter of it: the tree that a path came from, where that is not the one of the commit that is named."""
+BUT_EDITED = ", but for what was edited since"
+"""What is said beside that all is as it was, where something stays."""
 
 
 class _Way(NamedTuple):
@@ -148,7 +150,15 @@ def _back(vault: Vault, desk: str, path: str, number: int) -> str:
     return f"Bring back what the line has there, with what was edited kept in a revision of its own: {back}"
 
 
-def as_before(path: str, *, is_dry: bool) -> str:
-    """Return what an undo of a checkout comes to, as a sentence; an empty path is the folder."""
-    be = "would be" if is_dry else "is"
-    return f"{path} {be} as it was before it was brought" if path else f"The folder {be} as it was before that checkout"
+def as_before(path: str, *, is_dry: bool, is_edited: bool = False) -> str:
+    """Return what an undo of a checkout comes to, as a sentence; an empty path is the folder.
+
+    Args:
+        path: what was brought.
+        is_dry: whether it is only looked at.
+        is_edited: whether something that was edited since stays as it is.
+    """
+    be, but = "would be" if is_dry else "is", BUT_EDITED if is_edited else ""
+    if path:
+        return f"{path} {be} as it was before it was brought{but}"
+    return f"The folder {be} as it was before that checkout{but}"

@@ -178,6 +178,21 @@ def test_a_checkout_that_changed_nothing_stands_in_no_undo_s_way(alice: Person) 
     assert alice.lace("undo")["revision"] == 2
 
 
+@pytest.mark.parametrize(("path", "but"), [("same.txt", ", but for what was edited since"), ("a.txt", "")])
+def test_an_undo_of_a_checkout_tells_that_an_edit_beside_it_stays(alice: Person, path: str, but: str) -> None:
+    """APP-4: the folder was said to be as before, and what was edited where both states are the same was not."""
+    alice.write("same.txt", "same\n")
+    begin(alice)
+    alice.write("a.txt", "two\n")
+    alice.lace("commit", "-m", "second")
+    alice.lace("checkout", "main@1")
+    alice.write(path, "edited since\n")
+    assert alice.lace("undo", "--dry-run")["would_undo"] == f"The folder would be as it was before that checkout{but}"
+    assert alice.lace("undo")["undone"] == f"The folder is as it was before that checkout{but}"
+    assert (alice.folder / "a.txt").read_text() == "two\n"
+    assert (alice.folder / "same.txt").read_text() == ("edited since\n" if but else "same\n")
+
+
 def test_a_path_that_was_brought_goes_back_to_what_it_was(alice: Person) -> None:
     """APP-4, CLAY-24: a file of an old state that was brought by mistake is taken away again, and others stay."""
     alice.write("deep/old.txt", "old\n")
