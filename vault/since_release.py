@@ -87,7 +87,7 @@ def since_release(
         over = _over(source, tree, theirs)
     except DataError:  # let go of since
         return None
-    found = {item.path: item for item in (*items, *over)}
+    found = {item.path: item for item in (*_against(theirs, items), *over)}
     came = [one for one in theirs if one.before is None and one.after is not None and not one.after.is_dir]
     items = tuple(found[path] for path in sorted(found))
     return SinceRelease(items, len(_lost(items)), of + len({one.path for one in came}))
@@ -129,6 +129,22 @@ def _over(source: Source, tree: RecordHash, theirs: Sequence[Change]) -> list[Ch
         elif now is not None and now == mine and not (now.is_dir or (entry is not None and entry.is_dir)):
             found[path] = Change(path, "added" if entry is None else "changed", entry, now)
     return [item for path, item in found.items() if path not in settled]
+
+
+def _against(theirs: Sequence[Change], items: Sequence[Change]) -> list[Change]:
+    """Return differences as against friends' releases: what they came to have is changed, and what they lost is new."""
+    has = {one.path: one.after for one in theirs if one.after is not None and not one.after.is_dir}
+    lost = {one.path for one in theirs if one.after is None} - has.keys()
+
+    def against(item: Change) -> Change:
+        path, kind, _, after = item
+        if after is None or after.is_dir:
+            return item
+        if kind == "added" and path in has:
+            return Change(path, "changed", has[path], after)
+        return Change(path, "added", None, after) if kind == "changed" and path in lost else item
+
+    return [against(item) for item in items]
 
 
 def _bases(vault: Vault, last: RecordHash, other: CommitInfo) -> list[RecordHash]:

@@ -102,3 +102,24 @@ def test_what_was_kept_over_a_friend_s_change_is_told(pair: tuple[Person, Person
     assert alice.lace("release", "--dry-run")["since_release"] == brought
     alice.lace("commit", "-m", "mine")
     assert alice.lace("release", "1.2.0")["since_release"] == brought
+
+
+def test_what_a_merged_release_brought_and_was_edited_since_is_changed(pair: tuple[Person, Person]) -> None:
+    """LAZ-45: every friend's folder has it, though my last release had not; it was said to be added."""
+    alice, bob = pair
+    (bob.folder / "list.md").rename(bob.folder / "lists.md")
+    (bob.folder / "notes.md").unlink()
+    bob.write("new.md", "bob's\n")
+    bob.lace("release", "1.2.0")
+    alice.write("alice.md", "hers\n")
+    alice.lace("release", "1.1.0")
+    for person in (alice, bob, alice):
+        person.lace("sync", "stick")
+    alice.lace("update")
+    alice.write("lists.md", "edited\n")
+    alice.write("new.md", "edited too\n")
+    alice.write("notes.md", "written anew\n")
+    brought = {"added": ["notes.md"], "changed": ["lists.md", "new.md"], "deleted": []}
+    assert alice.lace("release", "--dry-run")["since_release"] == brought
+    alice.lace("commit", "-m", "mine")
+    assert alice.lace("release", "1.3.0")["since_release"] == brought
