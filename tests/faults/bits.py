@@ -154,7 +154,10 @@ class Bits:
                 changed = bytes(data).decode()
             elif as_number:
                 changed = int.from_bytes(data, "big", signed=True)
-            db.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (changed,))
+            try:
+                db.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (changed,))
+            except sqlite3.IntegrityError:  # another row has just that, and no database holds two
+                return self.cell(rng, query)
             return f"{table}.{column} where {where}, bit {at}"
 
     def file(self, rng: random.Random, paths: Iterator[Path] | list[Path], before: int = 0) -> str:

@@ -36,6 +36,7 @@ from tests.faults.sweep import Swept, calls_of, compare, disturbed, in_child, pa
 
 __all__ = ["Disk", "main", "powercut"]
 
+_CUT = 75  # exit code of a child whose power was cut
 _DONE_BEFORE = 3  # exit code of a child
 _STYLES = ("drop", "names", "random", "random", "prefix")
 _real_write, _real_open = os.write, os.open
@@ -89,7 +90,7 @@ def _journal(number: int, target: Path, events: list[Event]) -> Layer:
     def step(count: int, name: str, args: tuple[Any, ...], named: dict[str, Any], call: Call) -> Any:
         if count == number:
             _leave(target, events)
-            os._exit(75)
+            os._exit(_CUT)
         event = _event(name, args, named, len(events))
         done = call()
         if name == "create":
@@ -159,7 +160,8 @@ def powercut(
     for number in cuts if again else (*cuts, 0):
         scene.stage.back()
         journal.unlink(missing_ok=True)
-        _run_cut(scene, number, journal)
+        if not _run_cut(scene, number, journal):
+            continue
         try:
             is_done = _run_again(scene, journal) if again else not number
         except AssertionError as error:
@@ -193,12 +195,14 @@ def powercut(
     return Swept(name, count, 0.0, tuple(faults))
 
 
-def _run_cut(scene: Scene, number: int, journal: Path) -> None:
+def _run_cut(scene: Scene, number: int, journal: Path) -> bool:
+    """Run a command up to a call, or to its end; return False where it ended before, since threads make calls too."""
     events: list[Event] = []
     layer = _journal(number, journal, events)
     if number:
-        in_child(scene, layer)
-        return
+        code = in_child(scene, layer)
+        assert code in {0, _CUT}, f"exit code {code} before call {number}"
+        return code == _CUT
     child = os.fork()
     if child == 0:
         try:
@@ -208,6 +212,7 @@ def _run_cut(scene: Scene, number: int, journal: Path) -> None:
         finally:
             os._exit(0)
     os.waitpid(child, 0)
+    return True
 
 
 def _run_again(scene: Scene, journal: Path) -> bool:
