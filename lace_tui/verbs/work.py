@@ -95,7 +95,7 @@ def _moved(found: Changes) -> dict[str, str]:
     """Return the new path of each file that was moved, sorted."""
     if not (found.paths("added") and found.paths("deleted")):
         return {}
-    from vault.desks.renames import moved_paths  # mostly nothing is moved
+    from vault.desks.moved_files import moved_paths  # mostly nothing is moved
 
     return dict(sorted(moved_paths(found.items).items()))
 

@@ -12,7 +12,8 @@
 | `plan`, `steps`, `checkout`, `writing`, `filling`, `temporary` | from a tree to the folder, each file whole |
 | `folder`, `cursor` | the folder on disk, in which no link leads outside: its files, and walking through it |
 | `causes` | why a path of the folder is left alone or told of, where an act hangs on it |
-| `diff`, `differences`, `page_diff`, `changeset`, `edit`, `patches`, `renames` | what differs, and new trees |
+| `diff`, `differences`, `page_diff`, `changeset`, `edit`, `patches` | what differs, and new trees |
 | `merge`, `merge_text`, `matching`, `sided`, `strategies`, `path_conflict` | merging, and where that needs a person |
+| `renames`, `recased`, `moved_files`, `left_behind` | files and folders that one side moved, as a merge follows them |
 | `ports`, `memory` | what desks need of a store, and one in memory |
 """

@@ -9,16 +9,18 @@ each. A file that one side plainly renamed and the other touched is followed to 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Self
 
 from vault.desks.basetree import Tee
 from vault.desks.cutting import add_content
 from vault.desks.diff import diff_trees
-from vault.desks.edit import apply_changes
+from vault.desks.edit import PathInTheWay, apply_changes
+from vault.desks.left_behind import left_behind
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge_text import merge_text
-from vault.desks.pages import Entry, TreeTooLarge
+from vault.desks.pages import Entry, NamesClash, TreeTooLarge
 from vault.desks.path_conflict import PathConflict, PathConflictKind, are_text, draft
 from vault.desks.paths import join, twin_key
 from vault.desks.ports import Objects, Source
@@ -176,6 +178,7 @@ class _Merge:
         self.taken: list[str] = []
         self.conflicts: list[PathConflict] = []
         self.moved: tuple[tuple[str, str], ...] = ()
+        self._passed: tuple[list[str], list[str]] = [], []  # of mine and of the other side: where it was not chosen
         self._old: dict[str, str] = {}  # by the new path
 
     def run(self) -> RecordHash:
@@ -210,7 +213,16 @@ class _Merge:
         if self.conflicts:
             return ours
         root = build_directory(self._objects.group, entries, self._objects.sink)[0]
-        return apply_changes(self._objects, root, changes) if changes else root
+        root = apply_changes(self._objects, root, changes) if changes else root
+        return self._with_left(base, (ours, theirs), root) if base is not None and any(self._passed) else root
+
+    def _with_left(self, base: RecordHash, sides: tuple[RecordHash, RecordHash], root: RecordHash) -> RecordHash:
+        """Return the tree with what a side moved to where it was not chosen, where it was before."""
+        for path, entry in sorted(left_behind(self._objects.source, base, sides, self._passed, root).items()):
+            with suppress(NamesClash, PathInTheWay):  # something else stands there now
+                root = apply_changes(self._objects, root, {path: entry})
+                self.taken = [one for one in self.taken if one != path]
+        return root
 
     def _renamed(self, clash: Clash, ours: RecordHash, theirs: RecordHash) -> Mapping[str, Entry | None]:
         """Ask about a path that both sides moved or lost; return what the choice changes in the merged tree."""
@@ -326,6 +338,7 @@ class _Merge:
         if choice is None:
             self.conflicts.append(conflict._replace(old=conflict.old or self._old.get(conflict.path, "")))
             return conflict.ours or conflict.theirs
+        self._pass_over(conflict, choice)
         if choice == "ours":
             return conflict.ours
         if choice == "theirs":
@@ -335,6 +348,15 @@ class _Merge:
         if not isinstance(choice, bytes):
             raise MergeUndecided(f"{choice!r} is not a choice for {conflict.path}.")
         return self._made(conflict.path, choice, _mode(conflict))
+
+    def _pass_over(self, conflict: PathConflict, choice: Choice) -> None:
+        """Note where a side was not chosen; a clash of renames itself says what becomes of the old path."""
+        if isinstance(choice, bytes) or conflict.kind in {PathConflictKind.RENAME, PathConflictKind.RENAME_DELETE}:
+            return
+        if choice != "ours":
+            self._passed[0].append(conflict.twin or conflict.path)
+        if choice != "theirs":
+            self._passed[1].append(conflict.path)
 
     def _part_twins(
         self, where: str, found: dict[str, Entry], ours: Mapping[str, Entry], theirs: Mapping[str, Entry]

@@ -34,6 +34,7 @@ __all__ = [
     "leads_outside",
     "link_problem",
     "name_problem",
+    "parents_of",
     "reserved_name",
     "split_path",
     "temporary_names",
@@ -155,6 +156,12 @@ def split_path(path: str) -> tuple[str, ...]:
 def join(directory: str, name: str) -> str:
     """Return the path of a name in a directory; the empty directory is the desk itself."""
     return f"{directory}/{name}" if directory else name
+
+
+def parents_of(path: str) -> list[str]:
+    """Return the directories above a path, the outermost first; of one at the top none."""
+    names = path.split("/")
+    return ["/".join(names[:depth]) for depth in range(1, len(names))]
 
 
 def twin_key(name: str) -> str:

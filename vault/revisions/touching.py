@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from vault.desks.chunks import MissingObject
 from vault.desks.diff import Change, diff_trees
+from vault.desks.moved_files import moved_paths
 from vault.desks.pages import Entry, TreeError
 from vault.desks.paths import split_path
-from vault.desks.renames import moved_paths
 from vault.desks.tree import lookup
 from vault.records import RecordHash
 from vault.revisions.graph import json_texts, newest
