@@ -43,6 +43,7 @@ from lazy.resolving.resolve import (
     resolve_prefer,
 )
 from lazy.resolving.unedited import Unedited, beside_preferred, unedited
+from vault.desks.paths import is_at_or_below
 from vault.names import Version
 from vault.plural import few
 from vault.records import RecordHash
@@ -139,7 +140,7 @@ def _own(
         return ()
     named = {*choices.takes, *choices.regions, *(one.path for one in as_is)}
     with context.watching() as watch:
-        return tuple(path for path in own_in(vault, args.conflict, watch) if path not in named)
+        return tuple(path for path in own_in(vault, args.conflict, watch) if not is_at_or_below(path, named))
 
 
 def _own_lines(own: Sequence[str], *, is_planned: bool = False) -> list[str]:

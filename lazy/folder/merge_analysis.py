@@ -14,7 +14,7 @@ from lazy.folder.merging import fold, is_past
 from lazy.folder.updated import HeadConflict
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
-from vault.desks.path_conflict import PathConflict
+from vault.desks.path_conflict import PathConflict, beside
 from vault.desks.ports import Objects, Source
 from vault.folder.checked_out import Checkout
 from vault.folder.virtual_base import as_it_came, is_all_as_it_came
@@ -159,7 +159,7 @@ def _conflict(
 ) -> HeadConflict:
     """Return what is asked of a clash of heads; `tree` stands for that of mine, or is mine before a first commit."""
     is_first = mine is None and tree is not None
-    others = 0 if len(heads) + is_first > _PAIR else len(outcome.taken) + len(outcome.merged)
+    others = 0 if len(heads) + is_first > _PAIR else len(beside([*outcome.taken, *outcome.merged], outcome.conflicts))
     trees = {head: commit_info(vault.store, head).tree for head in heads}
     if mine is not None and tree is not None:
         trees[mine] = tree

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge_text import can_merge
 from vault.desks.pages import Entry
-from vault.desks.path_conflict import PathConflict, PathConflictKind
+from vault.desks.path_conflict import PathConflict, PathConflictKind, beside
 from vault.desks.ports import Source
 from vault.desks.tree import lookup, read_entry
 from vault.errors import LaceError
@@ -211,11 +211,20 @@ def clashing(vault: Vault, conflict: Conflict) -> list[str]:
     Raises:
         MissingObject, TreeError: a content is not here or broken.
     """
+    return sorted(_clashes_of(vault, conflict))
+
+
+def _clashes_of(vault: Vault, conflict: Conflict) -> dict[str, dict[int, _Clash]]:
     base = checkout_of(vault, conflict.desk)
     sides = newest(vault.store, [side.commit for side in conflict.sides])
     heads, _ = in_order(vault, sides, base.commit if base else None)
     trees = [commit_info(vault.store, head).tree for head in heads]
-    return sorted(_clashes(MemoryObjects(fallback=vault.store), vault, heads, trees, (), Watch()))
+    return _clashes(MemoryObjects(fallback=vault.store), vault, heads, trees, (), Watch())
+
+
+def _beside(differ: Collection[str], clashes: Mapping[str, Mapping[int, _Clash]]) -> list[str]:
+    """Return in order what of differing paths is not decided by a choice for those that clash."""
+    return sorted(beside(differ, (one.between for found in clashes.values() for one in found.values())))
 
 
 def disagreeing(vault: Vault, conflict: Conflict) -> tuple[list[str], list[str]]:
@@ -225,12 +234,13 @@ def disagreeing(vault: Vault, conflict: Conflict) -> tuple[list[str], list[str]]
     tried in memory, so nothing is changed.
     """
     try:
-        found = clashing(vault, conflict)
+        clashes = _clashes_of(vault, conflict)
+        found = sorted(clashes)
         if found and conflict.version is None:
             return found, []
         first, *others = (commit_info(vault.store, side.commit).tree for side in conflict.sides)
         differing = {change.path for tree in others for change in diff_trees(vault.store, first, tree)}
-        return found or sorted(differing), sorted(differing.difference(found)) if conflict.version else []
+        return found or sorted(differing), _beside(differing, clashes) if conflict.version else []
     except LaceError:
         return [], []
 
@@ -245,7 +255,7 @@ def own_in(vault: Vault, name: str, watch: Watch = Watch()) -> tuple[str, ...]:
     overlay = MemoryObjects(fallback=vault.store)
     conflict = conflict_named(vault, name)
     folder = changes(vault, conflict.desk, watch, overlay=overlay).tree
-    return own_work(vault, conflict, overlay, folder, clashing(vault, conflict))
+    return tuple(_beside(own_work(vault, conflict, overlay, folder), _clashes_of(vault, conflict)))
 
 
 def shown(vault: Vault, opened: Opened, watch: Watch) -> Seen:
@@ -276,11 +286,11 @@ def _opened(vault: Vault, conflict: Conflict, overlay: MemoryObjects, tree: Reco
 
     files = tuple(_file(overlay, path, found, trees, between) for path, found in sorted(clashes.items()))
     differ = {change.path for tree in trees[1:] for change in diff_trees(overlay, trees[0], tree)}
-    others = tuple(sorted(differ - clashes.keys()))
+    others = tuple(_beside(differ, clashes))
     origins = tuple(_origin(vault, conflict, head, mine, tree) for head in heads)
     alone = {} if mine in heads else own_clashes(overlay, vault, conflict, heads, tree)
     unasked = sorted(alone.keys() - clashes.keys())
-    own = tuple(path for path in own_work(vault, conflict, overlay, tree, clashes) if path not in unasked)
+    own = tuple(path for path in _beside(own_work(vault, conflict, overlay, tree), clashes) if path not in unasked)
     return Opened(conflict, origins, files, others, next_version(vault, conflict.desk), own, tuple(unasked))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from lazy.contested import Conflict
 from vault.desks.diff import diff_trees
 from vault.desks.paths import FolderPath
@@ -17,10 +15,8 @@ from vault.vault import Vault
 __all__ = ["own_work"]
 
 
-def own_work(
-    vault: Vault, conflict: Conflict, source: Source, folder: RecordHash, clashing: Collection[str]
-) -> tuple[str, ...]:
-    """Return the paths that a merge would give friends of what my folder holds, beside those that clash.
+def own_work(vault: Vault, conflict: Conflict, source: Source, folder: RecordHash) -> set[str]:
+    """Return the paths that a merge would give friends of what my folder holds.
 
     Of a folder before its first commit a file may be among them that sides have otherwise: `unedited` tells of it.
 
@@ -29,7 +25,6 @@ def own_work(
         conflict: that is decided.
         source: where trees are read.
         folder: the tree of what the folder holds.
-        clashing: paths that the decision is about.
 
     Raises:
         MissingObject, TreeError: a directory is not here or broken.
@@ -45,4 +40,4 @@ def own_work(
         if side.node != vault.node.text and found:
             theirs = commit_info(vault.store, side.commit).tree
             found &= {change.path for change in diff_trees(source, theirs, folder)}
-    return tuple(sorted(path for path in found.difference(clashing) if not isinstance(path, FolderPath)))
+    return {path for path in found if not isinstance(path, FolderPath)}

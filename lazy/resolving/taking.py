@@ -6,20 +6,22 @@ stays as it is in my folder, and a file in which conflict markers are left is re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lazy.folder.merging import fold, in_order
 from lazy.resolving.chosen import NoSuchRegion, choice_of, merged_before, undecided, without_markers
 from lazy.resolving.own_folder import is_preferred
 from lazy.resolving.picked_heads import as_heads, by_lines, by_other_name
-from lazy.resolving.picks import Picks
+from lazy.resolving.picks import Picks, PicksContradict
+from vault.commands import as_option
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, resolve_with
-from vault.desks.pages import Entry
+from vault.desks.pages import Entry, NamesClash
 from vault.desks.path_conflict import PathConflict
+from vault.desks.paths import parents_of, twin_key
 from vault.desks.ports import Objects, Source
 from vault.desks.tree import lookup, read_entry
 from vault.records import RecordHash
@@ -29,6 +31,8 @@ from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = ["merged_tree"]
+
+_NAMED = 20  # paths
 
 
 def merged_tree(
@@ -56,7 +60,7 @@ def merged_tree(
         MarkersLeft, NoSuchRegion, NoSuchSide, RegionUndecided: a choice cannot be taken.
         PathUndecided: whose a path is would follow from the order of the sides alone.
         NoSuchPath: a path that was picked is in none of the sides.
-        PicksContradict: as `by_other_name`.
+        PicksContradict: as `by_other_name`; or what was picked cannot stand beside the rest.
     """
     order, has_mine = _in_order(vault, heads, ours, tree)
     tree = tree or commit_info(vault.store, order[0]).tree
@@ -97,6 +101,7 @@ class _Merge:
         undecided: paths that nobody chose for; which of them clashes first follows from hashes, so all are named.
         moved: the old and the new path of each file that a side renamed and another touched, in the order of the merge.
         first: the tree of the first head.
+        asked: what was picked path by path before the side for all was carried out.
     """
 
     w: Writer | MemoryObjects
@@ -112,9 +117,10 @@ class _Merge:
     undecided: set[str] = field(default_factory=set)
     moved: list[tuple[str, str]] = field(default_factory=list)
     first: RecordHash = field(init=False)
+    asked: Mapping[str, RecordHash] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.first = self.tree
+        self.first, self.asked = self.tree, self.picks.paths
 
     @property
     def _objects(self) -> Objects:
@@ -204,6 +210,7 @@ class _Merge:
             PathUndecided: nobody chose for some paths.
             NoSuchRegion: regions were chosen where no lines clash.
             NoSuchPath: as `_beside_clashes`.
+            PicksContradict: what was picked cannot stand beside the rest.
         """
         w, picks = self.w, self.picks
         if self.undecided:
@@ -215,9 +222,27 @@ class _Merge:
         heads = [self.first, *(commit_info(self.vault.store, head).tree for head in self.order[1:])]
         beside = _beside_clashes(w, heads, rest, self.moved)
         entries = {**self.entries, **self._from_folder(), **beside}
-        tree = apply_changes(self._objects, self.tree, entries) if entries else self.tree
+        tree = self._with(entries) if entries else self.tree
+        self._check_asked(tree, entries)
         _flush(w)
         return tree
+
+    def _with(self, entries: Mapping[str, Entry | None]) -> RecordHash:
+        try:
+            return apply_changes(self._objects, self.tree, entries)
+        except NamesClash as clash:
+            if not self.asked:
+                raise
+            raise PicksContradict(clash.message, hint=_choose_too(self.asked, entries)) from None
+
+    def _check_asked(self, tree: RecordHash, entries: Mapping[str, Entry | None]) -> None:
+        """Check that what was picked stands in the tree: of two names of a folder one goes with all that it holds."""
+        gone = {old for old, _ in self.moved}
+        for path, pick in self.asked.items():
+            is_there = path in gone or lookup(self.w, tree, path) is not None
+            if not is_there and lookup(self.w, self._tree_of(path, pick), path) is not None:
+                told = f"{path} cannot be as you chose it beside the rest: of two names of a folder only one stays."
+                raise PicksContradict(told, hint=_choose_too(self.asked, entries))
 
     def _from_folder(self) -> dict[str, Entry | None]:
         """Return what is as in my folder, once no marker is left in it, by the name that the merge gives it."""
@@ -273,6 +298,17 @@ def _beside_clashes(
         if all(lookup(source, one, path) is None for one in (tree, *heads)):
             raise NoSuchPath(f"{path} is in none of the sides.", hint="See what disagrees with: lace conflicts")
     return found
+
+
+def _choose_too(asked: Collection[str], entries: Collection[str]) -> str:
+    """Return what to do where one name of a folder was picked, and files stay below the other."""
+    keys = {twin_key(path) for path in asked}
+    left = sorted(path for path in entries if path not in asked and keys & set(map(twin_key, parents_of(path))))
+    if not left:
+        return "Choose one side for a folder and all that lies in it; nothing was changed."
+    ways = " ".join(f"{as_option('--path', path)} --take SIDE" for path in left[:_NAMED])
+    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+    return f"Choose the same side for these too: {ways}{more}. Or take one side of all: --prefer SIDE"
 
 
 def _flush(w: Writer | MemoryObjects) -> None:

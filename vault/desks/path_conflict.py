@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.merge_text import can_merge, draft_of
 from vault.desks.pages import Entry
+from vault.desks.paths import parents_of
 from vault.desks.ports import Source
 from vault.desks.tree import lookup, read_entry
 from vault.records import RecordHash
 
-__all__ = ["PathConflict", "PathConflictKind", "are_text", "draft"]
+__all__ = ["PathConflict", "PathConflictKind", "are_text", "beside", "draft"]
 
 
 class PathConflictKind(StrEnum):
@@ -74,6 +76,12 @@ class PathConflict(NamedTuple):
         """
         entry = lookup(source, tree, self.name_in(source, tree))
         return entry and entry.named(self.path.rpartition("/")[2])
+
+
+def beside(paths: Iterable[str], clashes: Iterable[PathConflict]) -> set[str]:
+    """Return paths but those at or below which a clash is, by either of its names: what is decided there is theirs."""
+    names = {name for clash in clashes for name in (clash.path, clash.twin) if name}
+    return {path for path in paths if names.isdisjoint({path, *parents_of(path)})}
 
 
 def are_text(source: Source, *entries: Entry | None) -> bool:
