@@ -48,7 +48,7 @@ from vault.identity.mark import VaultForked
 from vault.plural import few
 from vault.records import Tai
 from vault.revisions.graph import ancestors
-from vault.revisions.history import ReleaseInfo, changed_paths, commit_info, releases
+from vault.revisions.history import ReleaseInfo, changes_of, commit_info, releases
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _came_to(vault: Vault, desk: str, still_open: list[Conflict]) -> list[Releas
 
 def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict], now: Status) -> Came:
     info = commit_info(vault.store, release.commit)
-    paths = changed_paths(vault.store, release.commit, limit=FILES_LIMIT)
+    paths = changes_of(vault.store, release, limit=FILES_LIMIT)
     sides = {side.commit for conflict in still_open for side in conflict.sides}
     out = [one for desk in now.desks for one in desk.kept_out if release.commit in {one.head, *one.below}]
     return Came(

@@ -22,7 +22,7 @@ from vault.errors import Cancelled, LaceError
 from vault.folder.divergence import note_doubled, note_parted
 from vault.identity.mark import MayNotSign
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
-from vault.revisions.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
+from vault.revisions.history import ReleaseInfo, ReleasesShown, changes_of, releases_since
 from vault.store.sums import PutOff
 from vault.vault import Vault
 from vault.watch import Watch
@@ -189,7 +189,7 @@ def _with_refusals(receiver: Receiver, exchanges: Sequence[ExchangeResult]) -> l
 
 def new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
     """Return what is told of a release that came."""
-    found = [kind for path, kind, *_ in changed_paths(vault.store, release.commit) if type(path) is not FolderPath]
+    found = [kind for path, kind, *_ in changes_of(vault.store, release) if type(path) is not FolderPath]
     gone = found.count("deleted")
     name = label_of(vault, release.node)
     return NewRelease(release.hash, release.desk, release.version, release.node, name, len(found) - gone, gone)

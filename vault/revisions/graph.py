@@ -31,6 +31,7 @@ __all__ = [
     "tree_is_here",
 ]
 
+_IS_RELEASED = "SELECT 1 FROM release WHERE commit_hash = ? AND visible = 1 LIMIT 1"
 _FIRST_LOOK = 64  # commits that are looked at before anything is followed further; twice as many in each next look
 _MOST_COLOURS = 128  # of more commits it costs less to go through all that is below
 _OURS, _THEIRS = 1, 2
@@ -209,14 +210,14 @@ def nearest_below(store: Store, commit: RecordHash, *, released: bool = False) -
     Args:
         store: the vault's store.
         commit: the commit.
-        released: whether only those count that are released.
+        released: whether only those count of which a release is shown.
     """
     found: set[RecordHash] = set()
     frontier, seen = _parents(store, [commit.text]), {commit.text}
     while frontier:
         here = {text for text in frontier if tree_is_here(store, RecordHash.parse(text))}
         if released:
-            here = {text for text in here if store.rows("SELECT 1 FROM release WHERE commit_hash = ? LIMIT 1", text)}
+            here = {text for text in here if store.rows(_IS_RELEASED, text)}
         found.update(RecordHash.parse(text) for text in here)
         seen |= frontier
         frontier = _parents(store, frontier - here) - seen

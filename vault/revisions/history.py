@@ -30,7 +30,7 @@ __all__ = [
     "ReleaseInfo",
     "ReleasesShown",
     "as_head",
-    "changed_paths",
+    "changes_of",
     "commit_info",
     "commit_time",
     "has_desk",
@@ -224,12 +224,16 @@ def sealed_record(stored: bytes) -> Seal:
     return record
 
 
-def changed_paths(store: Store, commit: RecordHash, *, limit: int | None = None) -> Sequence[Change]:
-    """Return the paths that a released commit changes against what was released before; for a merge, the nearest side.
+def changes_of(store: Store, release: ReleaseInfo, *, limit: int | None = None) -> Sequence[Change]:
+    """Return what a release changes against what was released before; for a merge, against the nearest side.
 
-    What was committed in between may have the same tree as the release, and so seem to be here. At most `limit` paths
-    are looked at. A tree that did not come whole gives none: this is for people to read.
+    What was committed in between may have the same tree as the release, and so seem to be here; and a commit that was
+    released before, under another version or by somebody else, changes nothing. At most `limit` paths are looked at.
+    A tree that did not come whole gives none: this is for people to read.
     """
+    commit = release.commit
+    if any(first.hash != release.hash for first in releases_of(store, [commit], release.desk)[:1]):
+        return ()
     tree = commit_info(store, commit).tree
     before = nearest_below(store, commit, released=True)
     sides: list[RecordHash | None] = [commit_info(store, base).tree for base in before]
