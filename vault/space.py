@@ -23,7 +23,14 @@ class NoRoom(EnvironmentFault):
 
 
 def require_room(
-    around: Surroundings, path: Path, needed: int, what: str, *, before: int = 0, is_part: bool = False
+    around: Surroundings,
+    path: Path,
+    needed: int,
+    what: str,
+    *,
+    before: int = 0,
+    is_part: bool = False,
+    is_whole: bool = False,
 ) -> None:
     """Refuse to begin what the disk has no room for (fault 3).
 
@@ -34,13 +41,16 @@ def require_room(
         what: for the sentence, for example "This checkout".
         before: bytes that were written for the same, part by part: all of it together is what is small or is not.
         is_part: whether something may have been taken in before, as by a sync: that stays, and is told.
+        is_whole: whether what is begun has to be ended before anything else: then it is asked for however little.
 
     Raises:
         NoRoom: there is less; the message names both numbers.
     """
-    if before + needed < _SMALL_BYTES:
+    is_small = before + needed < _SMALL_BYTES
+    if is_small and not (is_whole and needed):
         return
+    least = needed if is_small else needed + _SPARE_BYTES
     free = around.free_bytes(path)
-    if free is not None and free < needed + _SPARE_BYTES:
-        message = f"{what} needs up to {needed + _SPARE_BYTES} bytes in {path}, where {free} bytes are free."
+    if free is not None and free < least:
+        message = f"{what} needs up to {least} bytes in {path}, where {free} bytes are free."
         raise NoRoom(message, hint=f"{_WAY}: what came before stays." if is_part else "")

@@ -167,7 +167,7 @@ def write_state(vault: Vault, to: Rewriting, overlay: MemoryObjects, watch: Watc
     with vault.writing() as w:
         plan = plan_folder(vault, desk, to.before, to.after, overlay, watch)
         refuse_blocked(plan.skipped)
-        require_room(vault.around, folder, plan.bytes, "Writing the folder")
+        require_room(vault.around, folder, plan.bytes, "Writing the folder", is_whole=True)
         hold_on(vault, desk, plan, overlay, folder, within(vault, desk))
         if again is not None:
             kept = _Kept(again.found)

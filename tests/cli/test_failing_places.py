@@ -459,6 +459,22 @@ def test_what_came_before_the_room_ended_is_not_called_unchanged(pair: tuple[Per
     assert [found["version"] for found in bob.lace("sync", "stick")["releases"]] == ["1.1.0"]
 
 
+def test_a_small_update_that_does_not_fit_is_not_begun(pair: tuple[Person, Person]) -> None:
+    """Fault 3: it was, wrote nothing, and no other act was possible before there was room, not even an undo."""
+    ann, bob = pair
+    ann.write("photo.jpg", Random(5).randbytes(100_000))
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    bob.world["free_bytes"] = lambda _path: 99_999
+    refused = bob.run("update")
+    assert (refused.code, "nothing was changed" in refused.err) == (11, True)
+    bob.write("list.md", "bob's\n")
+    bob.lace("commit", "-m", "small")
+    del bob.world["free_bytes"]
+    assert "photo.jpg" in bob.lace("update")["written"]
+
+
 @pytest.mark.parametrize("kind", ["drop", "git"])
 def test_a_mailbox_that_was_copied_from_another_place_is_told_with_what_to_delete(
     pair: tuple[Person, Person], tmp_path: Path, kind: str

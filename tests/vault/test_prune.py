@@ -432,6 +432,10 @@ def test_small_work_and_unknown_disks_are_not_asked(tmp_path: Path) -> None:
         require_room(replace(vault.around, free_bytes=lambda _path: None), tmp_path, 1 << 40, "This")
         with pytest.raises(NoRoom):
             require_room(replace(vault.around, free_bytes=lambda _path: 0), tmp_path, 1 << 30, "This")
+        require_room(replace(vault.around, free_bytes=lambda _path: 0), tmp_path, 0, "This", is_whole=True)
+        require_room(replace(vault.around, free_bytes=lambda _path: 1000), tmp_path, 1000, "This", is_whole=True)
+        with pytest.raises(NoRoom, match="up to 1000 bytes"):
+            require_room(replace(vault.around, free_bytes=lambda _path: 999), tmp_path, 1000, "This", is_whole=True)
 
 
 def test_a_pack_that_somebody_writes_is_not_counted_as_left_behind(tmp_path: Path) -> None:

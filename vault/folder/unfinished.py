@@ -72,7 +72,7 @@ def checkout_tree(
     plan = plan_folder(vault, desk, before, after, vault.store, watch)
     if plan.is_blocked:
         return CheckoutResult((), (), plan.skipped)
-    require_room(vault.around, vault.folder, plan.bytes, "Writing the folder")
+    require_room(vault.around, vault.folder, plan.bytes, "Writing the folder", is_whole=True)
     hold_on(vault, desk, plan, vault.store, folder_of(vault, desk), within(vault, desk))
     w.store.run("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?)", desk, before.text if before else "", after.text)
     w.afterwards(lambda: _write_folder(vault, desk, plan, watch))
