@@ -24,7 +24,7 @@ from vault.errors import CallerError
 from vault.names import BadVersion, Version
 from vault.records import RecordHash
 from vault.revisions.graph import json_texts
-from vault.revisions.history import ReleaseInfo, commit_info, releases
+from vault.revisions.history import ReleaseInfo, commit_info, releases, releases_of
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -266,13 +266,28 @@ def _weighed(vault: Vault, known: Decisions, accepted: str, mine: set[str]) -> _
     contents = {commit_info(vault.store, r.result).tree for r in decided}
     hashes = {r.hash for r in counting}
     proposals = worded(
-        Proposal(r.hash, r.signer.text, label_of(vault, r.signer.text), r.result, tree, r.chosen, r.release)
+        Proposal(
+            r.hash,
+            r.signer.text,
+            label_of(vault, r.signer.text),
+            r.result,
+            tree,
+            r.chosen,
+            r.release,
+            _version(vault, r),
+        )
         for r in known.last(known.found)
         if r.signer is not None and r.hash not in hashes
-        for tree in (commit_info(vault.store, r.result).tree,)
+        for tree, version in ((commit_info(vault.store, r.result).tree, _version(vault, r)),)
         if tree not in contents
     )
     return _Weighed(decided, contents, proposals)
+
+
+def _version(vault: Vault, resolution: Resolution) -> Version | None:
+    """Return under which version the merge of a resolution is released; None where that is not here."""
+    found = releases_of(vault.store, [resolution.result]) if resolution.release is not None else ()
+    return next((one.version for one in found if one.hash == resolution.release), None)
 
 
 def _version_conflict(vault: Vault, desk: str, version: Version, group: list[ReleaseInfo], lines: _Lines) -> Conflict:

@@ -81,6 +81,7 @@ class Proposal(NamedTuple):
         content: the tree of it; decisions of equal content are one.
         chosen: the side it keeps, or None for a merge.
         release: the release of a merge.
+        version: under which that is released; None where it is not here.
         word: what `resolve --accept` calls it: the name, with a number where one name decided differently
             (`bob:1`; no name holds a colon).
     """
@@ -92,6 +93,7 @@ class Proposal(NamedTuple):
     content: RecordHash
     chosen: RecordHash | None
     release: RecordHash | None
+    version: Version | None
     word: str = ""
 
 
@@ -153,7 +155,9 @@ class Conflict(NamedTuple):
     def proposed_words(self, proposal: Proposal) -> str:
         """Return what somebody wants to count: a side, or a merge."""
         chosen = next((side for side in self.sides if proposal.chosen and side.release == proposal.chosen), None)
-        return f"the side of {chosen.word}" if chosen else f"a merge ({proposal.release})"
+        if chosen:
+            return f"the side of {chosen.word}"
+        return "a merge" if proposal.version is None else f"a merge, released as {proposal.version}"
 
     def accept_words(self, *one: Proposal) -> str:
         """Return what `resolve` is given to accept what is proposed, or `one` of it."""

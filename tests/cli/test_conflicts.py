@@ -194,6 +194,16 @@ def test_merged_releases_a_merge_with_chosen_paths(contested: tuple[Person, Pers
     assert alice.lace("sync", "stick")["conflicts"] == []
 
 
+def test_a_proposed_merge_is_told_by_the_version_it_is_released_under(contested: tuple[Person, Person]) -> None:
+    """LAZ-39: it was told by a hash of 47 letters, by which nobody can choose."""
+    alice, bob = contested
+    done = alice.lace("resolve", "2.0.0", "--merged", "2.0.1", "--yes")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick", expect=1)
+    told = f"alice proposes a merge, released as 2.0.1: lace resolve {done['conflict']} --accept\n"
+    assert told in bob.text("conflicts")
+
+
 def test_wrong_decisions_are_refused(contested: tuple[Person, Person]) -> None:
     """LAZ-43: nothing is decided that was not said."""
     alice, _ = contested
