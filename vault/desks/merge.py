@@ -218,11 +218,15 @@ class _Merge:
 
     def _with_left(self, base: RecordHash, sides: tuple[RecordHash, RecordHash], root: RecordHash) -> RecordHash:
         """Return the tree with what a side moved to where it was not chosen, where it was before."""
-        for path, entry in sorted(left_behind(self._objects.source, base, sides, self._passed, root).items()):
-            with suppress(NamesClash, PathInTheWay):  # something else stands there now
-                root = apply_changes(self._objects, root, {path: entry})
-                self.taken = [one for one in self.taken if one != path]
-        return root
+        left = left_behind(self._objects.source, base, sides, self._passed, root)
+        self.taken = [path for path in self.taken if path not in left]
+        try:
+            return apply_changes(self._objects, root, left)
+        except (NamesClash, PathInTheWay):
+            for path, entry in sorted(left.items()):
+                with suppress(NamesClash, PathInTheWay):  # something else stands there now
+                    root = apply_changes(self._objects, root, {path: entry})
+            return root
 
     def _renamed(self, clash: Clash, ours: RecordHash, theirs: RecordHash) -> Mapping[str, Entry | None]:
         """Ask about a path that both sides moved or lost; return what the choice changes in the merged tree."""
