@@ -267,18 +267,18 @@ def _weighed(vault: Vault, known: Decisions, accepted: str, mine: set[str]) -> _
     hashes = {r.hash for r in counting}
     proposals = worded(
         Proposal(
-            r.hash,
-            r.signer.text,
-            label_of(vault, r.signer.text),
-            r.result,
-            tree,
-            r.chosen,
-            r.release,
-            _version(vault, r),
+            resolution=r.hash,
+            node=r.signer.text,
+            name=label_of(vault, r.signer.text),
+            result=r.result,
+            content=tree,
+            chosen=r.chosen,
+            release=r.release,
+            version=_version(vault, r),
         )
         for r in known.last(known.found)
         if r.signer is not None and r.hash not in hashes
-        for tree, version in ((commit_info(vault.store, r.result).tree, _version(vault, r)),)
+        for tree in (commit_info(vault.store, r.result).tree,)
         if tree not in contents
     )
     return _Weighed(decided, contents, proposals)
