@@ -123,7 +123,8 @@ def beside_preferred(vault: Vault, name: str, side: str, *, watch: Watch = Watch
     if not own:
         return ()
     picks = with_folder(overlay, vault, conflict, preferred(vault, conflict, side), folder)
-    trees = {head: commit_info(vault.store, head).tree for head in heads}
+    known = [head for head in (picks.all, *heads) if isinstance(head, RecordHash)]  # the side may lie below a head
+    trees = {head: commit_info(vault.store, head).tree for head in known}
     if picks.is_own or picks.all != base.commit:
         trees[base.commit] = folder
     me = label_of(vault, vault.node.text)
