@@ -199,7 +199,7 @@ def agree(circle: Circle) -> None:
 def _finish(circle: Circle, person: Person) -> None:
     """Take everything in, accept what is proposed, decide the rest, and release."""
     for _ in range(40):
-        circle.run(person, "update")
+        circle.bring(person)
         found = circle.run(person, "conflicts")["conflicts"]
         if not found:
             break

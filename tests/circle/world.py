@@ -47,6 +47,7 @@ _ALLOWED: Final[dict[str, frozenset[str]]] = {
     "join": frozenset({"name-taken", "already-revoked"}),
     "checkout": frozenset({"not-yet", "no-such-peer", "no-such-path", "uncommitted-changes", "folder-in-the-way"}),
     "undo": frozenset({"nothing-to-undo"}),
+    "update": frozenset({"uncommitted-changes"}),
 }
 
 
@@ -207,7 +208,20 @@ class Circle:
     def update(self, person: Person, number: int) -> None:
         """Take in what friends released."""
         del number
-        self.run(person, "update")
+        self.bring(person)
+
+    def bring(self, person: Person) -> None:
+        """Update; where the folder is as an earlier state was, keep that first, as the refusal says.
+
+        Raises:
+            StepFailed: that did not help.
+        """
+        if "error" not in self.run(person, "update"):
+            return
+        self.run(person, "commit", "-m", f"as it is {self.count}")
+        answer = self.run(person, "update")
+        if "error" in answer and answer["error"]["code"] not in _BEHIND:
+            raise StepFailed(f"{person.name}: lace update is refused after the commit that it asked for: {answer}")
 
     def part(self, person: Person, number: int) -> None:
         """Bring a part as a friend has it, perhaps after a sync about that part alone."""
@@ -291,7 +305,7 @@ class Circle:
         if self.behind(person):
             self.run(person, "adopt")
         else:
-            self.run(person, "update")
+            self.bring(person)
 
     def admit(self, person: Person, number: int) -> None:
         """Let in who asks."""
