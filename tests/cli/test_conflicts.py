@@ -305,3 +305,27 @@ def test_all_are_decided_without_a_look_at_all_for_each(
     assert len(looks) == 1
     assert len(alice.lace("resolve", "--all", "--prefer", "local")["resolved"]) == 5
     assert alice.lace("conflicts")["conflicts"] == []
+
+
+def test_a_side_that_my_line_was_built_upon_can_still_be_kept(three: tuple[Person, Person, Person]) -> None:
+    """LAZ-39, LAZ-42: what the folder has beside it was compared with the newest heads alone, and ended with a fault."""
+    alice, bob, cara = three
+    release(alice, "1.0.0")
+    alice.lace("sync", "stick")
+    for person in (bob, cara):
+        person.lace("sync", "stick")
+        person.lace("update")
+    cara.write("new.txt", "cara's\n")
+    for person, version in ((alice, "1.1.0"), (cara, "1.2.0")):
+        release(person, version, text=f"{person.name}'s\n")
+        person.run("sync", "stick")
+    bob.write("notes.txt", "bob's\n")
+    bob.lace("commit", "-m", "own")
+    bob.run("sync", "stick")
+    met = bob.lace("update", expect=1)["conflict"]
+    bob.lace("merge", "main", "--from", "alice/main", "--strategy", "only-that")
+    bob.write("new.txt", "bob's\n")
+    told = bob.text("resolve", met, "--prefer", "alice", "--dry-run")
+    assert "no file would change" in told
+    assert "! new.txt: yours as it stands; cara's is not in it" in told
+    assert (bob.folder / "notes.txt").read_text() == "alice's\n"
