@@ -308,7 +308,7 @@ def test_all_are_decided_without_a_look_at_all_for_each(
 
 
 def test_a_side_that_my_line_was_built_upon_can_still_be_kept(three: tuple[Person, Person, Person]) -> None:
-    """LAZ-39, LAZ-42: what the folder has beside it was compared with the newest heads alone, and ended with a fault."""
+    """LAZ-39, LAZ-42: what the folder has beside it was compared with the newest heads alone, which was a fault."""
     alice, bob, cara = three
     release(alice, "1.0.0")
     alice.lace("sync", "stick")
