@@ -52,7 +52,7 @@ def _release_unseen(vault: Vault, like: Version) -> RecordHash:
 def _proposed(vault: Vault) -> list[tuple[str, str]]:
     """Who proposes what of the one conflict there is."""
     (asked,) = conflicts(vault)
-    return [(one.name, asked.proposed_words(one).partition(" (")[0]) for one in asked.proposals]
+    return [(one.name, asked.proposed_words(one)) for one in asked.proposals]
 
 
 @pytest.mark.parametrize("named", ["a release that nobody sees", "the sides alone"])
@@ -69,7 +69,7 @@ def test_a_decision_takes_back_nothing_of_the_one_it_is_built_on(three: tuple[Va
     tree = commit_info(cara.store, of_alice).tree
     decide_by_hand(cara, commit_by_hand(cara, tree, [*sides_of(cara), merged]), chosen=chosen, more=more)
     meet(cara, alice, bob)
-    assert _proposed(alice) == [("bob", "a merge")]
+    assert _proposed(alice) == [("bob", "a merge, released as 2.1.0")]
     assert _proposed(bob) == [("alice", "the side of alice")]
     accept_resolution(alice, str(CONTESTED))
     write(alice, "later.txt", "later\n")
