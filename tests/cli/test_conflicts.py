@@ -43,6 +43,17 @@ def _contested(root: Path) -> None:
     assert alice.lace("sync", "stick", expect=1)["conflicts"]
 
 
+def _in_step(three: tuple[Person, Person, Person]) -> tuple[Person, Person, Person]:
+    """Let all three have a first release of alice's."""
+    alice, *friends = three
+    release(alice, "1.0.0")
+    alice.lace("sync", "stick")
+    for friend in friends:
+        friend.lace("sync", "stick")
+        friend.lace("update")
+    return three
+
+
 def test_a_conflict_is_told_with_all_its_sides(contested: tuple[Person, Person]) -> None:
     """LAZ-35, LAZ-36, LAZ-38."""
     alice, bob = contested
@@ -139,12 +150,7 @@ def test_what_sides_of_three_have_in_common_is_told(three: tuple[Person, Person,
 
 def test_what_all_sides_were_built_upon_is_what_they_have_in_common(three: tuple[Person, Person, Person]) -> None:
     """LAZ-34, LAZ-35: two friends went on from where I stand, each in another way: that is no side of theirs."""
-    alice, bob, cara = three
-    release(alice, "1.0.0")
-    alice.lace("sync", "stick")
-    for person in (bob, cara):
-        person.lace("sync", "stick")
-        person.lace("update")
+    alice, bob, cara = _in_step(three)
     for person, version in ((bob, "1.1.0"), (cara, "1.2.0")):
         release(person, version, text=f"{person.name}'s\n")
         person.run("sync", "stick")
@@ -309,12 +315,7 @@ def test_all_are_decided_without_a_look_at_all_for_each(
 
 def test_a_side_that_my_line_was_built_upon_can_still_be_kept(three: tuple[Person, Person, Person]) -> None:
     """LAZ-39, LAZ-42: what the folder has beside it was compared with the newest heads alone, which was a fault."""
-    alice, bob, cara = three
-    release(alice, "1.0.0")
-    alice.lace("sync", "stick")
-    for person in (bob, cara):
-        person.lace("sync", "stick")
-        person.lace("update")
+    alice, bob, cara = _in_step(three)
     cara.write("new.txt", "cara's\n")
     for person, version in ((alice, "1.1.0"), (cara, "1.2.0")):
         release(person, version, text=f"{person.name}'s\n")
