@@ -14,6 +14,6 @@
 | `causes` | why a path of the folder is left alone or told of, where an act hangs on it |
 | `diff`, `differences`, `page_diff`, `changeset`, `edit`, `patches` | what differs, and new trees |
 | `merge`, `merge_text`, `matching`, `sided`, `strategies`, `path_conflict` | merging, and where that needs a person |
-| `renames`, `recased`, `moved_files`, `left_behind` | files and folders that one side moved, as a merge follows them |
+| `renames`, `recased`, `moved_files`, `left_behind`, `spelling` | what one side moved, as a merge follows it |
 | `ports`, `memory` | what desks need of a store, and one in memory |
 """

@@ -6,64 +6,55 @@ other side has there, the deletion is left alone, and takes away what both sides
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
+from typing import NamedTuple
 
 from vault.desks.diff import diff_trees
 from vault.desks.moved_files import SideChanges
 from vault.desks.pages import Entry
-from vault.desks.paths import parents_of, twin_key
+from vault.desks.paths import parents_of
 from vault.desks.ports import Source
-from vault.desks.tree import lookup, read_directory
+from vault.desks.tree import lookup
 from vault.records import RecordHash
 
-__all__ = ["left_behind"]
+__all__ = ["PassedOver", "left_behind"]
+
+
+class PassedOver(NamedTuple):
+    """A side, and the paths at which something else was chosen."""
+
+    tree: RecordHash
+    paths: Collection[str]
 
 
 def left_behind(
-    source: Source,
-    base: RecordHash,
-    sides: tuple[RecordHash, RecordHash],
-    passed: tuple[Collection[str], Collection[str]],
-    made: RecordHash,
+    source: Source, base: RecordHash, mine: PassedOver, other: PassedOver, made: RecordHash
 ) -> dict[str, Entry]:
     """Return by its old path what a side moved to a path at which it was not chosen, and the other left alone.
 
-    Where the tree of the merge has a folder by a twin of its name, that one counts.
+    Of files that are alike, so that nobody can say which went where, as many as came there.
 
     Args:
         source: where trees are read.
         base: the merge base's tree.
-        sides: my tree and the other side's.
-        passed: of each, the paths at which something else was chosen.
+        mine: my side.
+        other: the other one.
         made: the tree of the merge.
 
     Raises:
         MissingObject, TreeError: a tree cannot be read.
     """
-    mine, other = (SideChanges(diff_trees(source, base, side)) for side in sides)
+    by_me, by_them = (SideChanges(diff_trees(source, base, side.tree)) for side in (mine, other))
     found: dict[str, Entry] = {}
-    for side, rest, over in ((mine, other, passed[0]), (other, mine, passed[1])):
+    for side, rest, over in ((by_me, by_them, mine.paths), (by_them, by_me, other.paths)):
         if over and side.lost:
-            found |= _of_side(source, side, rest, frozenset(over), made)
-    spelt = {_spelt(source, made, path): entry for path, entry in sorted(found.items())}
-    return {path: entry for path, entry in spelt.items() if lookup(source, made, path) is None}
-
-
-def _spelt(source: Source, root: RecordHash, path: str) -> str:
-    """Return a path with the names that the tree has for it, which may be twins of them."""
-    names: list[str] = []
-    here: RecordHash | None = root
-    for name in path.split("/"):
-        there = read_directory(source, here) if here is not None else ()
-        twins = (entry for entry in there if twin_key(entry.name) == twin_key(name))
-        found = next(twins, None)
-        names.append(found.name if found is not None else name)
-        here = found.hash if found is not None and found.is_dir else None
-    return "/".join(names)
+            found |= _of_side(source, side, side.lost.keys() - rest.touched, frozenset(over), made)
+    return {path: entry for path, entry in found.items() if lookup(source, made, path) is None}
 
 
 def _of_side(
-    source: Source, side: SideChanges, rest: SideChanges, passed: frozenset[str], made: RecordHash
+    source: Source, side: SideChanges, lost: set[str], passed: frozenset[str], made: RecordHash
 ) -> dict[str, Entry]:
     there = {**side.new, **side.edited}
     dropped = {
@@ -71,14 +62,20 @@ def _of_side(
         for path, entry in there.items()
         if not passed.isdisjoint({path, *parents_of(path)}) and lookup(source, made, path) != entry
     }
-    wanted = side.lost.keys() - rest.touched
-    if not dropped or not wanted:
+    if not dropped or not lost:
         return {}
-    moved = side.renames(source, wanted)
-    kept = {there[path].hash for path in there.keys() - dropped}
-    gone = {there[path].hash for path in dropped} - kept
-    return {
-        path: side.lost[path].named(path.rpartition("/")[2])
-        for path in wanted
-        if (moved[path] in dropped if path in moved else side.lost[path].hash in gone)
-    }
+    moved = side.renames(source, lost)
+    found = {old for old, new in moved.items() if new in dropped}
+    kept = {_content("", there[path]) for path in there.keys() - dropped}
+    left = Counter(_content(path, there[path]) for path in dropped - {moved[old] for old in found})
+    for path in sorted(lost - moved.keys()):
+        content = _content(path, side.lost[path])
+        if left[content] > 0 and content not in kept:
+            left[content] -= 1
+            found.add(path)
+    return {path: side.lost[path].named(path.rpartition("/")[2]) for path in found}
+
+
+def _content(path: str, entry: Entry) -> tuple[str, RecordHash, str]:
+    """Return by what two files are alike: empty ones all are, so that only the name tells one from another."""
+    return entry.kind, entry.hash, "" if entry.size else path.rpartition("/")[2]

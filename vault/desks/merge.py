@@ -3,28 +3,29 @@
 It descends only where hashes differ and decides path by path. What both sides did differently is never
 decided here: it is a `PathConflict`, and with one of them there is no merged tree until a person chose for
 each. A file that one side plainly renamed and the other touched is followed to its new name first
-(`vault.desks.renames`); any other rename is a deletion and an addition.
+(`vault.desks.renames`), and so is a folder that one side spelt otherwise (`vault.desks.recased`). Any other rename is a
+deletion and an addition; what would be left of it alone by a choice is put back (`vault.desks.left_behind`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Self
 
 from vault.desks.basetree import Tee
 from vault.desks.cutting import add_content
 from vault.desks.diff import diff_trees
-from vault.desks.edit import PathInTheWay, apply_changes
-from vault.desks.left_behind import left_behind
+from vault.desks.edit import apply_changes
+from vault.desks.left_behind import PassedOver, left_behind
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge_text import merge_text
-from vault.desks.pages import Entry, NamesClash, TreeTooLarge
+from vault.desks.pages import Entry, TreeTooLarge
 from vault.desks.path_conflict import PathConflict, PathConflictKind, are_text, draft
-from vault.desks.paths import join, twin_key
+from vault.desks.paths import join, parents_of, twin_key
 from vault.desks.ports import Objects, Source
 from vault.desks.renames import Clash, Renamed, follow_renames
+from vault.desks.spelling import Spelling
 from vault.desks.tree import MAX_TREE_ENTRIES, build_directory, check_depth, lookup, read_directory, read_entry
 from vault.errors import CallerError
 from vault.records import RecordHash
@@ -213,20 +214,32 @@ class _Merge:
         if self.conflicts:
             return ours
         root = build_directory(self._objects.group, entries, self._objects.sink)[0]
-        root = apply_changes(self._objects, root, changes) if changes else root
-        return self._with_left(base, (ours, theirs), root) if base is not None and any(self._passed) else root
-
-    def _with_left(self, base: RecordHash, sides: tuple[RecordHash, RecordHash], root: RecordHash) -> RecordHash:
-        """Return the tree with what a side moved to where it was not chosen, where it was before."""
-        left = left_behind(self._objects.source, base, sides, self._passed, root)
-        self.taken = [path for path in self.taken if path not in left]
-        try:
-            return apply_changes(self._objects, root, left)
-        except (NamesClash, PathInTheWay):
-            for path, entry in sorted(left.items()):
-                with suppress(NamesClash, PathInTheWay):  # something else stands there now
-                    root = apply_changes(self._objects, root, {path: entry})
+        root = self._with(root, changes) if changes else root
+        if base is None or not any(self._passed):
             return root
+        mine, other = (PassedOver(tree, paths) for tree, paths in zip((ours, theirs), self._passed, strict=True))
+        left = left_behind(read, base, mine, other, root)
+        return self._put_back(root, left) if left else root
+
+    def _with(self, root: RecordHash, changes: Mapping[str, Entry | None]) -> RecordHash:
+        """Return a tree with changes, in which an old name of a file is as the tree spells its folders now."""
+        spelling = Spelling(self._objects.source, root)
+        spelt = {spelling.of(path) if entry is not None else path: entry for path, entry in changes.items()}
+        return apply_changes(self._objects, root, spelt)
+
+    def _put_back(self, root: RecordHash, left: Mapping[str, Entry]) -> RecordHash:
+        """Return a tree with files by their old names, but for those where something else stands now."""
+        read, spelling = self._objects.source, Spelling(self._objects.source, root)
+        back: dict[str, Entry | None] = {}
+        stay = set[str]()
+        for path, entry in left.items():
+            there = spelling.of(path)
+            above = (lookup(read, root, one) for one in parents_of(there))
+            if lookup(read, root, there) is None and all(one is None or one.is_dir for one in above):
+                back[there] = entry
+                stay.add(path)
+        self.taken = [path for path in self.taken if path not in stay]
+        return apply_changes(self._objects, root, back) if back else root
 
     def _renamed(self, clash: Clash, ours: RecordHash, theirs: RecordHash) -> Mapping[str, Entry | None]:
         """Ask about a path that both sides moved or lost; return what the choice changes in the merged tree."""

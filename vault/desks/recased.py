@@ -92,14 +92,15 @@ def _followed(objects: Objects, trees: Recased, folders: dict[str, tuple[str, bo
     by_them = {old: new for old, (new, is_mine) in outer.items() if not is_mine}
     base = _renamed(objects, trees.base, by_me | by_them)
     ours, theirs = _renamed(objects, trees.ours, by_them), _renamed(objects, trees.theirs, by_me)
-    moved = dict(trees.moved)
-    for names, rest in ((by_me, trees.other), (by_them, trees.mine)):
-        for path in rest.touched:
-            above = parents_of(path)
-            for old in names.keys() & set(above):
-                for one in (path, *(parent for parent in above if len(parent) > len(old))):
-                    moved[names[old] + one[len(old) :]] = moved.pop(one, one)
+    moved = {**trees.moved, **_old_names(trees, by_me, trees.other), **_old_names(trees, by_them, trees.mine)}
     return _compared(objects.source, base, ours, theirs, moved)
+
+
+def _old_names(trees: Recased, folders: dict[str, str], rest: SideChanges) -> dict[str, str]:
+    """Return by its new path what the other side touched below renamed folders, files and folders, was called first."""
+    touched = {one for path in rest.touched for one in (path, *parents_of(path))} if folders else set()
+    below = ((old, path) for path in touched for old in folders.keys() & set(parents_of(path)))
+    return {folders[old] + path[len(old) :]: trees.moved.get(path, path) for old, path in below}
 
 
 def _renamed(objects: Objects, tree: RecordHash, folders: dict[str, str]) -> RecordHash:

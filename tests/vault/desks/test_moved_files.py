@@ -123,6 +123,39 @@ def test_what_was_deleted_and_not_moved_stays_deleted() -> None:
     assert _chosen(base, ours, theirs, "ours") == {"a": b"mine\n", "new": b"mine\n", "kept": b"c\n"}
 
 
+def test_a_deleted_empty_file_is_not_taken_for_another_that_was_passed_over() -> None:
+    """LAZ-39: empty files are all alike; by its name one is known again."""
+    base = {"pkg/keep": b"", "t": b"t\n"}
+    ours = {"t": b"t\n", "new": b""}
+    theirs = {**base, "new": b"theirs\n"}
+    assert _chosen(base, ours, theirs, "theirs") == {"t": b"t\n", "new": b"theirs\n"}
+    moved = {"new/keep": b"", "t": b"t\n"}
+    assert _chosen(base, moved, theirs, "theirs") == theirs
+
+
+def test_of_two_copies_that_were_made_one_only_one_stays() -> None:
+    """LAZ-39: no more comes back than was passed over."""
+    base = {"a": b"same\n", "b": b"same\n", "t": b"t\n"}
+    ours, theirs = {"n": b"same\n", "t": b"t\n"}, {**base, "n": b"theirs\n"}
+    assert _chosen(base, ours, theirs, "theirs") == {"a": b"same\n", "n": b"theirs\n", "t": b"t\n"}
+
+
+def test_what_both_names_stood_for_before_returns_as_its_folder_is_spelt_now() -> None:
+    """LAZ-39, APP-12: the choice of the base ended in a clash of names."""
+    base = {"straße/a": b"a\n", "t": b"t\n"}
+    ours, theirs = {"STRASSE/b": b"new\n", "t": b"t\n"}, {"STRASSE/a": b"a\n", "t": b"t\n"}
+    assert _chosen(base, ours, theirs, "base") == {"STRASSE/a": b"a\n", "STRASSE/b": b"new\n", "t": b"t\n"}
+
+
+def test_a_folder_that_both_respell_in_turn_is_known_by_the_name_it_had_first() -> None:
+    """CLAY-74: whatever the other side touched below it."""
+    base = {"a/b/c/x": b"x\n", "a/b/c/y": b"y\n", "a/b/k": b"k\n"}
+    ours = {"A/B/c": b"file\n", "A/B/k": b"k\n"}
+    theirs = {"a/b/c/x": b"more\n", "a/b/c/y": b"more\n", "a/b/k": b"k\n"}
+    _, outcome = _merged(base, ours, theirs)
+    assert [(clash.path, clash.old) for clash in outcome.conflicts] == [("A/B/c", "a/b/c")]
+
+
 def test_what_was_moved_returns_below_a_folder_as_it_is_spelt_now() -> None:
     """LAZ-39, APP-12: two names that some disks take for one cannot stand together."""
     base = {"dir/a": b"a\n", "dir/b": b"b\n"}
