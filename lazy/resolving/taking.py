@@ -21,7 +21,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, resolve_with
 from vault.desks.pages import Entry, NamesClash
 from vault.desks.path_conflict import PathConflict
-from vault.desks.paths import parents_of, twin_key
+from vault.desks.paths import folders_above, twin_key
 from vault.desks.ports import Objects, Source
 from vault.desks.tree import lookup, read_entry
 from vault.records import RecordHash
@@ -303,7 +303,7 @@ def _beside_clashes(
 def _choose_too(asked: Collection[str], entries: Collection[str]) -> str:
     """Return what to do where one name of a folder was picked, and files stay below the other."""
     keys = {twin_key(path) for path in asked}
-    left = sorted(path for path in entries if path not in asked and keys & set(map(twin_key, parents_of(path))))
+    left = sorted(path for path in entries if path not in asked and keys & set(map(twin_key, folders_above(path))))
     if not left:
         return "Choose one side for a folder and all that lies in it; nothing was changed."
     ways = " ".join(f"{as_option('--path', path)} --take SIDE" for path in left[:_NAMED])

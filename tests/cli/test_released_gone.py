@@ -109,13 +109,7 @@ def test_what_a_merged_release_brought_and_was_edited_since_is_changed(pair: tup
     alice, bob = pair
     (bob.folder / "list.md").rename(bob.folder / "lists.md")
     (bob.folder / "notes.md").unlink()
-    bob.write("new.md", "bob's\n")
-    bob.lace("release", "1.2.0")
-    alice.write("alice.md", "hers\n")
-    alice.lace("release", "1.1.0")
-    for person in (alice, bob, alice):
-        person.lace("sync", "stick")
-    alice.lace("update")
+    _merge(alice, bob, "new.md")
     alice.write("lists.md", "edited\n")
     alice.write("new.md", "edited too\n")
     alice.write("notes.md", "written anew\n")

@@ -28,7 +28,8 @@ def test_what_counts_no_more_is_nothing_to_compare_with(pair: tuple[Person, Pers
     cara.lace("update")
     bob.write("list.md", "bob's\n")
     bob.lace("release", "1.1.0")
-    bob.lace("sync", "stick")
+    for person in (bob, cara):  # it is here, and counts until she hears of the cut
+        person.lace("sync", "stick")
     alice.lace("revoke", "bob", "--yes", "-m", "lost")
     for person in (alice, cara, bob):
         person.run("sync", "stick")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from vault.desks.delta_bases import OldPages
 from vault.desks.pages import Entry
-from vault.desks.paths import split_path
+from vault.desks.paths import folders_above, split_path
 from vault.desks.ports import Objects, Source
 from vault.desks.tree import build_directory, lookup, read_directory
 from vault.errors import CallerError
@@ -138,8 +138,7 @@ def select_paths(objects: Objects, base: RecordHash | None, new: RecordHash, pat
         found = lookup(source, new, path)
         if found is None and (base is None or lookup(source, base, path) is None):
             raise NoSuchPath(f"{path} is neither in the folder nor in what it stands on.")
-        for depth in range(1, len(names)):
-            above = "/".join(names[:depth])
+        for above in folders_above(path):
             old = lookup(source, base, above) if base is not None else None
             if found is not None and old is not None and not old.is_dir:
                 changes.setdefault(above, None)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from vault.desks.diff import diff_trees
 from vault.desks.moved_files import SideChanges
 from vault.desks.pages import Entry
-from vault.desks.paths import parents_of
+from vault.desks.paths import folders_above
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
 from vault.records import RecordHash
@@ -50,7 +50,7 @@ def left_behind(
     for side, rest, over in ((by_me, by_them, mine.paths), (by_them, by_me, other.paths)):
         if over and side.lost:
             found |= _of_side(source, side, side.lost.keys() - rest.touched, frozenset(over), made)
-    return {path: entry for path, entry in found.items() if lookup(source, made, path) is None}
+    return found
 
 
 def _of_side(
@@ -60,13 +60,13 @@ def _of_side(
     dropped = {
         path
         for path, entry in there.items()
-        if not passed.isdisjoint({path, *parents_of(path)}) and lookup(source, made, path) != entry
+        if not passed.isdisjoint({path, *folders_above(path)}) and lookup(source, made, path) != entry
     }
     if not dropped or not lost:
         return {}
     moved = side.renames(source, lost)
     found = {old for old, new in moved.items() if new in dropped}
-    kept = {_content("", there[path]) for path in there.keys() - dropped}
+    kept = {_content(path, there[path]) for path in there.keys() - dropped}
     left = Counter(_content(path, there[path]) for path in dropped - {moved[old] for old in found})
     for path in sorted(lost - moved.keys()):
         content = _content(path, side.lost[path])

@@ -22,7 +22,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.merge_text import merge_text
 from vault.desks.pages import Entry, TreeTooLarge
 from vault.desks.path_conflict import PathConflict, PathConflictKind, are_text, draft
-from vault.desks.paths import join, parents_of, twin_key
+from vault.desks.paths import folders_above, join, twin_key
 from vault.desks.ports import Objects, Source
 from vault.desks.renames import Clash, Renamed, follow_renames
 from vault.desks.spelling import Spelling
@@ -179,7 +179,8 @@ class _Merge:
         self.taken: list[str] = []
         self.conflicts: list[PathConflict] = []
         self.moved: tuple[tuple[str, str], ...] = ()
-        self._passed: tuple[list[str], list[str]] = [], []  # of mine and of the other side: where it was not chosen
+        self._not_mine: list[str] = []  # where something else than my side was chosen, by the name that it has there
+        self._not_theirs: list[str] = []
         self._old: dict[str, str] = {}  # by the new path
 
     def run(self) -> RecordHash:
@@ -215,9 +216,9 @@ class _Merge:
             return ours
         root = build_directory(self._objects.group, entries, self._objects.sink)[0]
         root = self._with(root, changes) if changes else root
-        if base is None or not any(self._passed):
+        if base is None or not (self._not_mine or self._not_theirs):
             return root
-        mine, other = (PassedOver(tree, paths) for tree, paths in zip((ours, theirs), self._passed, strict=True))
+        mine, other = PassedOver(ours, self._not_mine), PassedOver(theirs, self._not_theirs)
         left = left_behind(read, base, mine, other, root)
         return self._put_back(root, left) if left else root
 
@@ -234,7 +235,7 @@ class _Merge:
         stay = set[str]()
         for path, entry in left.items():
             there = spelling.of(path)
-            above = (lookup(read, root, one) for one in parents_of(there))
+            above = (lookup(read, root, one) for one in folders_above(there))
             if lookup(read, root, there) is None and all(one is None or one.is_dir for one in above):
                 back[there] = entry
                 stay.add(path)
@@ -371,9 +372,9 @@ class _Merge:
         if isinstance(choice, bytes) or conflict.kind in {PathConflictKind.RENAME, PathConflictKind.RENAME_DELETE}:
             return
         if choice != "ours":
-            self._passed[0].append(conflict.twin or conflict.path)
+            self._not_mine.append(conflict.twin or conflict.path)
         if choice != "theirs":
-            self._passed[1].append(conflict.path)
+            self._not_theirs.append(conflict.path)
 
     def _part_twins(
         self, where: str, found: dict[str, Entry], ours: Mapping[str, Entry], theirs: Mapping[str, Entry]

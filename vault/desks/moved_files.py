@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from vault.desks.diff import Change, is_text
 from vault.desks.pages import Entry
-from vault.desks.paths import parents_of
+from vault.desks.paths import folders_above
 from vault.desks.ports import Source
 from vault.desks.tree import read_entry
 from vault.records import RecordHash
@@ -40,7 +40,7 @@ class SideChanges:
         self._above: set[str] = set()  # directories in which something changed
         for change in changes:
             self.touched.add(change.path)
-            self._above.update(parents_of(change.path))
+            self._above.update(folders_above(change.path))
             if change.before is not None and not change.before.is_dir and change.after is None:
                 self.lost[change.path] = change.before
             elif change.after is not None and not change.after.is_dir:
@@ -48,7 +48,7 @@ class SideChanges:
 
     def leaves(self, path: str) -> bool:
         """Tell whether this side did nothing at, below or above a path, so that another's file may stand there."""
-        return path not in self.touched and path not in self._above and not self.touched.intersection(parents_of(path))
+        return path not in self._above and self.touched.isdisjoint({path, *folders_above(path)})
 
     def renames(self, source: Source, wanted: set[str]) -> dict[str, str]:
         """Return the new path of each lost one that is wanted and was plainly renamed.

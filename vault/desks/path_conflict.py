@@ -9,7 +9,7 @@ from typing import NamedTuple
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.merge_text import can_merge, draft_of
 from vault.desks.pages import Entry
-from vault.desks.paths import parents_of
+from vault.desks.paths import folders_above
 from vault.desks.ports import Source
 from vault.desks.tree import lookup, read_entry
 from vault.records import RecordHash
@@ -81,7 +81,7 @@ class PathConflict(NamedTuple):
 def beside(paths: Iterable[str], clashes: Iterable[PathConflict]) -> set[str]:
     """Return paths but those at or below which a clash is, by either of its names: what is decided there is theirs."""
     names = {name for clash in clashes for name in (clash.path, clash.twin) if name}
-    return {path for path in paths if names.isdisjoint({path, *parents_of(path)})}
+    return {path for path in paths if names.isdisjoint({path, *folders_above(path)})}
 
 
 def are_text(source: Source, *entries: Entry | None) -> bool:

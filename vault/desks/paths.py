@@ -24,6 +24,7 @@ __all__ = [
     "BadPath",
     "FolderPath",
     "files_in",
+    "folders_above",
     "have_twins",
     "illegal_elsewhere",
     "is_at_or_below",
@@ -34,7 +35,6 @@ __all__ = [
     "leads_outside",
     "link_problem",
     "name_problem",
-    "parents_of",
     "reserved_name",
     "split_path",
     "temporary_names",
@@ -158,7 +158,7 @@ def join(directory: str, name: str) -> str:
     return f"{directory}/{name}" if directory else name
 
 
-def parents_of(path: str) -> list[str]:
+def folders_above(path: str) -> list[str]:
     """Return the directories above a path, the outermost first; of one at the top none."""
     names = path.split("/")
     return ["/".join(names[:depth]) for depth in range(1, len(names))]

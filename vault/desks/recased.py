@@ -13,7 +13,7 @@ from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.moved_files import SideChanges
 from vault.desks.pages import Entry
-from vault.desks.paths import MAX_DEPTH, parents_of, twin_key
+from vault.desks.paths import MAX_DEPTH, folders_above, twin_key
 from vault.desks.ports import Objects, Source
 from vault.desks.tree import lookup
 from vault.records import RecordHash
@@ -66,7 +66,7 @@ def _respelt(side: SideChanges) -> Iterator[tuple[str, str]]:
     new = {twin_key(path): path for path in side.new} if side.lost else {}
     for path in side.lost if new else ():
         there = new.get(twin_key(path), path)
-        for old, now in zip(parents_of(path), parents_of(there), strict=True):
+        for old, now in zip(folders_above(path), folders_above(there), strict=True):
             if old != now:
                 yield old, now
                 break
@@ -87,7 +87,7 @@ def _folders(source: Source, trees: Recased, *, is_mine: bool) -> dict[str, tupl
 
 def _followed(objects: Objects, trees: Recased, folders: dict[str, tuple[str, bool]]) -> Recased:
     """Return the trees with some folders by their new names; of those that lie in another one later."""
-    outer = {old: new for old, new in folders.items() if folders.keys().isdisjoint(parents_of(old))}
+    outer = {old: new for old, new in folders.items() if folders.keys().isdisjoint(folders_above(old))}
     by_me = {old: new for old, (new, is_mine) in outer.items() if is_mine}
     by_them = {old: new for old, (new, is_mine) in outer.items() if not is_mine}
     base = _renamed(objects, trees.base, by_me | by_them)
@@ -98,8 +98,8 @@ def _followed(objects: Objects, trees: Recased, folders: dict[str, tuple[str, bo
 
 def _old_names(trees: Recased, folders: dict[str, str], rest: SideChanges) -> dict[str, str]:
     """Return by its new path what the other side touched below renamed folders, files and folders, was called first."""
-    touched = {one for path in rest.touched for one in (path, *parents_of(path))} if folders else set()
-    below = ((old, path) for path in touched for old in folders.keys() & set(parents_of(path)))
+    touched = {one for path in rest.touched for one in (path, *folders_above(path))} if folders else set()
+    below = ((old, path) for path in touched for old in folders.keys() & set(folders_above(path)))
     return {folders[old] + path[len(old) :]: trees.moved.get(path, path) for old, path in below}
 
 

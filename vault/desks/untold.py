@@ -11,7 +11,7 @@ from vault.desks.absent_paths import cannot_be_here
 from vault.desks.choosing import Names, Problem
 from vault.desks.diff import Change
 from vault.desks.pages import Entry, NamesClash
-from vault.desks.paths import BadPath
+from vault.desks.paths import BadPath, folders_above
 from vault.desks.ports import Objects
 from vault.desks.tree import lookup
 from vault.records import RecordHash
@@ -68,8 +68,7 @@ class Untold(NamedTuple):
         """
         if lookup(self.objects.source, base, path) is None:
             return path
-        names = path.split("/")
-        for above in ("/".join(names[:depth]) for depth in range(1, len(names))):
+        for above in folders_above(path):
             entry = lookup(self.objects.source, found, above)
             if entry is not None and not entry.is_dir:
                 self.names.problems.append(Problem(above, "stands where a desk of its own has its folder"))

@@ -12,7 +12,7 @@ from tests.vault.desks.support import GROUP, Model, model_of, tree_of
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.path_conflict import PathConflictKind
-from vault.desks.paths import parents_of, twin_key
+from vault.desks.paths import folders_above, twin_key
 
 TEXT = b"".join(b"line %d\n" % number for number in range(9))
 
@@ -214,7 +214,7 @@ def test_no_choice_of_a_side_loses_what_both_sides_have(seed: int, choice: str) 
     for path, content in base.items():
         if content in ours.values() and content in theirs.values() and content not in made.values():
             old = twin_key(path)
-            assert there & {old, *parents_of(old)} or any(one.startswith(f"{old}/") for one in there)
+            assert there & {old, *folders_above(old)} or any(one.startswith(f"{old}/") for one in there)
             assert outcome.conflicts
 
 
