@@ -10,6 +10,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ __all__ = ["KeptText", "clear_away", "edited_text", "keep_text", "keep_unused", 
 
 _LONGEST = 255  # bytes of a name
 _UNNAMED = "text"
+_ONE_AT_A_TIME = threading.Lock()  # whoever keeps a text looks first whether another thread just kept the same
 
 
 class KeptText(NamedTuple):
@@ -98,15 +100,16 @@ def keep_text(dot: Path, now_ns: int, path: str, content: bytes, at: Path | None
     """
     clear_away(dot, now_ns)
     name = _name_of(path)
-    file = at or _same(dot, name, content) or room_in(dot, KEPT) / name
-    try:
-        write_atomic(file, content)
-    except BaseException:
-        if at is None:
-            with contextlib.suppress(OSError):  # one that was there keeps what it has
-                file.parent.rmdir()
-        raise
-    return file
+    with _ONE_AT_A_TIME:
+        file = at or _same(dot, name, content) or room_in(dot, KEPT) / name
+        try:
+            write_atomic(file, content)
+        except BaseException:
+            if at is None:
+                with contextlib.suppress(OSError):  # one that was there keeps what it has
+                    file.parent.rmdir()
+            raise
+        return file
 
 
 def _name_of(path: str) -> str:
